@@ -1,0 +1,7 @@
+"""sparsekern: sparse Bayesian kernel learning with the scikit-learn interface."""
+
+__version__ = "0.1.0.dev0"
+
+from .estimators import GKMClassifier
+
+__all__ = ["GKMClassifier", "__version__"]

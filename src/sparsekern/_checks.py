@@ -1,0 +1,54 @@
+"""Shared checks and the sentences they raise: argument, value, remedy."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+
+def check_count(name: str, value: Any, lowest: int = 1) -> int:
+    """Return ``value`` as an int if it is a whole number of at least ``lowest``."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(
+            f"{name} must be a whole number, got {value!r} of type {type(value).__name__}."
+        )
+    if value < lowest:
+        raise ValueError(f"{name} must be at least {lowest}, got {value!r}.")
+    return int(value)
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return ``value`` as a float if it is a positive finite number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(
+            f"{name} must be a positive number, got {value!r} of type {type(value).__name__}."
+        )
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be positive and finite, got {value!r}.")
+    return float(value)
+
+
+def check_pair(name: str, value: Any, meaning: str) -> tuple[float, float]:
+    """Return two positive numbers such as (shape, rate)."""
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a pair {meaning}, got {value!r}.") from None
+    return check_positive(f"{name}[0]", first), check_positive(f"{name}[1]", second)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return ``value`` if it is a plain truth value."""
+    if not isinstance(value, bool) and type(value).__name__ != "bool":
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+    """Return ``value`` if it is one of ``choices``."""
+    for choice in choices:
+        if type(choice) is type(value) and value == choice:
+            return value
+    options = ", ".join(repr(choice) for choice in choices)
+    raise ValueError(f"{name} must be one of {options}; got {value!r}.")

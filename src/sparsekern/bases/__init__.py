@@ -1,0 +1,1 @@
+"""Basis columns: what the active-set sampler draws its design matrix from."""

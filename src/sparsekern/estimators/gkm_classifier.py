@@ -1,0 +1,359 @@
+"""The generalized kernel model for two classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._checks import check_choice, check_count, check_flag, check_pair, check_positive
+from ..inference.mcmc.length_scale import FIXED, PER_FEATURE, SHARED
+from ..inference.mcmc.sampler import GeneralizedKernelSampler
+from ..kernels import check_positive_definite, resolve_kernel
+from ..recipes import generalized_kernel_classifier
+from .kernel_draws import KernelDrawsMixin
+from .sampling import SamplingEstimator
+from .standardizer import Standardizer
+
+_WIDTH_MODES = {False: FIXED, "shared": SHARED, "per_feature": PER_FEATURE}
+
+
+class GKMClassifier(KernelDrawsMixin, ClassifierMixin, SamplingEstimator):
+    r"""Sparse Bayesian kernel classifier: the generalized kernel model with a probit link.
+
+    A latent function that rests on a few *active* training rows,
+
+    .. math::
+        P(y=1\mid x)=\Phi(f(x)),\qquad f(x)=u+\sum_{j\in\gamma}k(x,x_j)\beta_j,
+
+    with :math:`\beta_\gamma\sim N(0,g^{-1}K_{\gamma\gamma}^{-1})`, :math:`u\sim N(0,\eta^{-1})`
+    and a prior on the active set :math:`\gamma` whose size is uniform up to ``max_active``. Which
+    rows are active, the scales and, if asked, the kernel's width are sampled; predictions average
+    over them.
+
+    Parameters
+    ----------
+    kernel : str, kernel object, callable or "precomputed", default="rbf"
+        ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"linear"``
+        (compiled), any other name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, an object
+        of :mod:`sklearn.gaussian_process.kernels`, or a callable ``k(A, B)`` that returns the
+        matrix between the rows of A and B. With ``"precomputed"`` X is the kernel matrix (at
+        prediction: between new and training rows).
+    length_scale : float, array of shape (n_features,), or str, default="mean_distance"
+        Length scale :math:`\ell` of the kernel, as scikit-learn defines it (Gaussian kernel
+        :math:`\exp(-d^2/2\ell^2)`), on the standardised inputs if ``standardize``.
+        ``"mean_distance"`` and ``"median_distance"`` set the Gaussian kernel to
+        :math:`\exp(-d^2/D^2)` with D the mean (median) distance between training rows, that is
+        :math:`\ell=D/\sqrt2`. A kernel object brings its own.
+    learn_length_scale : False, "shared" or "per_feature", default=False
+        Sample the length scale, one for all features or one each, from a uniform prior on
+        ``length_scale_bounds`` times its starting value.
+    length_scale_bounds : (float, float), default=(0.1, 10.0)
+        See ``learn_length_scale``.
+    max_active : int, default=100
+        Largest number of active vectors; clipped to the number of rows.
+    sparse : bool, default=True
+        Whether to learn the active set. With False every row is active (BGKM).
+    scale_prior : (float, float), default=(2, 0.05)
+        Shape and rate of the gamma prior of g.
+    intercept_prior : (float, float), default=(0.5, 0.05)
+        Shape and rate of the gamma prior of :math:`\eta`.
+    size_prior : (float, float), default=(1, 1)
+        Shapes of the beta prior of the inclusion probability.
+    standardize : bool, default=True
+        Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
+        ``"precomputed"``).
+    jitter : float, default=1e-8
+        Added to the diagonal of the kernel matrix at the active vectors, relative to the mean of
+        the kernel's diagonal.
+    active_set_moves : int, default=20
+        Birth, death and swap moves in a sweep.
+    latent_scans : int, default=3
+        Scans of the latent variables in a sweep.
+    draws : int, default=1000
+        Kept draws of each chain.
+    tune : int, default=1000
+        Sweeps before the first kept draw.
+    chains : int, default=4
+        Independent chains, started apart from each other.
+    thin : int, default=1
+        Sweeps for each kept draw.
+    warm_start : bool, default=False
+        Go on with the chains of the last fit (made with ``warm_start=True``, or interrupted) until
+        they have ``draws`` draws.
+    checkpoint : path-like or None, default=None
+        Folder in which chains are saved while they run. The same fit, started again after the
+        process was killed, resumes and ends with the draws it would have given.
+    progress : "auto", True or False, default="auto"
+        Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
+        terminal, and unless callbacks are set with ``set_callbacks``.
+    n_jobs : int or None, default=None
+        Threads that run chains; None is one, -1 all cores. It never changes a result.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X has string column names.
+    posterior_ : xarray.DataTree
+        Draws of the scalars, sparse coefficients and, unless large, the pointwise
+        log-likelihood, ready for ArviZ.
+    diagnostics_ : pandas.DataFrame
+        Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
+    active_vectors_ : ndarray
+        Sorted training rows that are active in any kept draw.
+    active_probabilities_ : ndarray of shape (n_samples,)
+        Share of draws in which each training row is active.
+    length_scale_ : ndarray of shape (n_features,) or None
+        The kernel's length scales; the posterior mean where they are learned.
+    acceptance_rates_ : dict
+        Share of accepted moves after tuning, by kind.
+    n_draws_ : int
+        Kept draws of each chain.
+
+    References
+    ----------
+    Zhang, Dai and Jordan (2011). Bayesian generalized kernel mixed models. JMLR 12.
+
+    Examples
+    --------
+    >>> from sparsekern import GKMClassifier
+    >>> from sparsekern.datasets import make_ripley
+    >>> X, y = make_ripley(100, random_state=0)
+    >>> model = GKMClassifier(draws=200, tune=200, random_state=0).fit(X, y)
+    >>> model.predict_proba([[0.0, 0.5]]).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        length_scale: Any = "mean_distance",
+        learn_length_scale: Any = False,
+        length_scale_bounds: tuple[float, float] = (0.1, 10.0),
+        max_active: int = 100,
+        sparse: bool = True,
+        scale_prior: tuple[float, float] = (2, 0.05),
+        intercept_prior: tuple[float, float] = (0.5, 0.05),
+        size_prior: tuple[float, float] = (1, 1),
+        standardize: bool = True,
+        jitter: float = 1e-8,
+        active_set_moves: int = 20,
+        latent_scans: int = 3,
+        draws: int = 1000,
+        tune: int = 1000,
+        chains: int = 4,
+        thin: int = 1,
+        warm_start: bool = False,
+        checkpoint: Any = None,
+        progress: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.length_scale = length_scale
+        self.learn_length_scale = learn_length_scale
+        self.length_scale_bounds = length_scale_bounds
+        self.max_active = max_active
+        self.sparse = sparse
+        self.scale_prior = scale_prior
+        self.intercept_prior = intercept_prior
+        self.size_prior = size_prior
+        self.standardize = standardize
+        self.jitter = jitter
+        self.active_set_moves = active_set_moves
+        self.latent_scans = latent_scans
+        self.draws = draws
+        self.tune = tune
+        self.chains = chains
+        self.thin = thin
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
+        self.progress = progress
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        """Two classes only; pairwise input for a precomputed kernel."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.pairwise = self._is_precomputed()
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> GKMClassifier:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, or the kernel matrix (n_samples, n_samples) if precomputed.
+        y : array-like of shape (n_samples,)
+            Two classes.
+
+        Returns
+        -------
+        self : GKMClassifier
+        """
+        plan = self._check_sampling_parameters()
+        width_mode = self._check_model_parameters()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self._check_two_classes(y)
+        features = self._prepare_training(X)
+        kernel = resolve_kernel(self.kernel, self.length_scale, features)
+        check_positive_definite(kernel, features)
+        if width_mode != FIXED and not kernel.stationary:
+            raise ValueError(
+                f"learn_length_scale={self.learn_length_scale!r} needs a compiled kernel with a "
+                f"length scale (rbf, laplacian, matern12, matern32, matern52); kernel="
+                f"{kernel.name} is not one. Set learn_length_scale=False or change the kernel."
+            )
+        model = generalized_kernel_classifier(
+            kernel,
+            scale_prior=check_pair("scale_prior", self.scale_prior, "(shape, rate)"),
+            intercept_prior=check_pair("intercept_prior", self.intercept_prior, "(shape, rate)"),
+            size_prior=check_pair("size_prior", self.size_prior, "of beta shapes"),
+            max_active=check_count("max_active", self.max_active),
+            sparse=self.sparse,
+            jitter=check_positive("jitter", self.jitter),
+        )
+        sampler = GeneralizedKernelSampler(
+            model,
+            features,
+            2.0 * codes - 1.0,
+            width_mode=width_mode,
+            width_bounds=self.length_scale_bounds,
+            moves=self.active_set_moves,
+            scans=self.latent_scans,
+        )
+        self._keep(self._sample(sampler, plan), sampler, 2.0 * codes - 1.0)
+        return self
+
+    def _check_model_parameters(self) -> int:
+        check_choice("learn_length_scale", self.learn_length_scale, tuple(_WIDTH_MODES))
+        low, high = check_pair("length_scale_bounds", self.length_scale_bounds, "(low, high)")
+        if not low < high:
+            raise ValueError(
+                f"length_scale_bounds must be (low, high) with low < high, got {(low, high)!r}."
+            )
+        check_flag("sparse", self.sparse)
+        check_flag("standardize", self.standardize)
+        check_count("active_set_moves", self.active_set_moves)
+        check_count("latent_scans", self.latent_scans)
+        return _WIDTH_MODES[self.learn_length_scale]
+
+    def _check_two_classes(self, y: np.ndarray) -> None:
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}, with {len(self.classes_)} classes; wrap the estimator in "
+                "sklearn.multiclass.OneVsRestClassifier for more than two."
+            )
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y holds one class only ({self.classes_[0]!r}); a classifier needs two."
+            )
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _prepare_training(self, X: np.ndarray) -> np.ndarray:
+        """Return the rows as the kernel sees them, in memory of our own."""
+        self._standardizer = None
+        if self._is_precomputed():
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    "kernel='precomputed' needs the square kernel matrix of the training rows as "
+                    f"X; got the shape {X.shape}."
+                )
+        elif self.standardize:
+            self._standardizer = Standardizer(X)
+            X = self._standardizer(X)
+        # by feature (Fortran order), as compiled kernels read the training rows
+        return np.require(X, requirements=["F", "A", "W", "O"])
+
+    def _prepare(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "classes_")
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        if self._standardizer is not None:
+            X = self._standardizer(X)
+        return np.require(X, requirements=["C", "A", "W"])
+
+    def _positive_probability(self, X: Any) -> np.ndarray:
+        features = self._prepare(X)
+        return self._draws.mean_response(features)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return class probabilities, averaged over the kept draws.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Columns in the order of ``classes_``.
+        """
+        positive = self._positive_probability(X)
+        return np.column_stack([1.0 - positive, positive])
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        r"""Return the latent value of the predicted probability, :math:`\Phi^{-1}(P(y=1))`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positive where ``predict`` gives ``classes_[1]``; beyond 8.2 in absolute value the
+            probability is 0 or 1 to machine precision, and so the value is clipped.
+        """
+        tiny = np.finfo(np.float64).epsneg
+        positive = self._positive_probability(X)
+        return self._draws.likelihood.link(np.clip(positive, tiny, 1.0 - tiny))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the more probable class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        positive = self._positive_probability(X)
+        return self.classes_[(positive > 0.5).astype(np.intp)]
+
+    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
+        """Return posterior draws of the class probabilities, for histograms of single cases.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        thin : int, default=1
+            Return every ``thin``-th draw of each chain only.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, 2)
+            Chain after chain. With ``thin=1`` there are ``chains * draws`` of them, and their mean
+            is ``predict_proba(X)``.
+        """
+        features = self._prepare(X)
+        positive = self._draws.thinned(check_count("thin", thin)).response_draws(features)
+        return np.stack([1.0 - positive, positive], axis=-1)

@@ -1,0 +1,100 @@
+"""Progress of sampling: scikit-learn's callbacks, and a plain line for everybody else."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from typing import Any, TextIO
+
+_SHOW_AFTER_SECONDS = 2.0
+_STEPS = 100  # progress is reported in per cent
+
+
+class TextProgress:
+    """One line on the error stream, shown once a fit has taken two seconds."""
+
+    def __init__(self, label: str, n_chains: int, stream: TextIO | None = None) -> None:
+        self._label, self._stream = label, stream or sys.stderr
+        self._fractions = [0.0] * n_chains
+        self._begin = time.monotonic()
+        self._last = -math.inf
+        self._on_terminal = self._stream.isatty()
+        self._shown = False
+
+    def update(self, chain: int, fraction: float) -> None:
+        """Take note of how far a chain is, and show it if it is time to."""
+        self._fractions[chain] = fraction
+        now = time.monotonic()
+        spent = now - self._begin
+        pause = 0.2 if self._on_terminal else 5.0
+        if spent < _SHOW_AFTER_SECONDS or now - self._last < pause:
+            return
+        self._last = now
+        share = sum(self._fractions) / len(self._fractions)
+        left = f", {spent * (1 - share) / share:.0f} s left" if share > 0.02 else ""
+        bar = "#" * int(30 * share)
+        self._write(f"{self._label} [{bar:<30}] {share:4.0%}  {spent:.0f} s{left}")
+        self._shown = True
+
+    def close(self) -> None:
+        """End the line."""
+        if self._shown:
+            spent = time.monotonic() - self._begin
+            share = sum(self._fractions) / len(self._fractions)
+            self._write(f"{self._label} [{'#' * int(30 * share):<30}] {share:4.0%}  {spent:.0f} s")
+            if self._on_terminal:
+                self._stream.write("\n")
+
+    def _write(self, line: str) -> None:
+        self._stream.write(f"\r{line:<78}" if self._on_terminal else line + "\n")
+        self._stream.flush()
+
+
+def wants_text(progress: Any, has_callbacks: bool) -> bool:
+    """Tell whether the plain line is to be shown: never beside callbacks that the user has set."""
+    if has_callbacks:
+        return False
+    return sys.stderr.isatty() if progress == "auto" else bool(progress)
+
+
+class FitReporter:
+    """Pass progress on to scikit-learn's callbacks and to the plain line.
+
+    The root task has one subtask per chain, and each of those a hundred leaf tasks, one per cent.
+    """
+
+    def __init__(self, estimator: Any, n_chains: int, text: TextProgress | None) -> None:
+        self._estimator, self._text = estimator, text
+        self._root = estimator._init_callback_context(
+            max_subtasks=n_chains, sequential_subtasks=False
+        )
+        self._root.call_on_fit_task_begin(estimator=estimator)
+        self._chains: list[Any] = [None] * n_chains
+        self._done = [0] * n_chains
+
+    def __call__(self, chain: int, fraction: float) -> bool:
+        """Report; return whether a callback asks for the end."""
+        stop = False
+        if self._text is not None:
+            self._text.update(chain, fraction)
+        context = self._chains[chain]
+        if context is None:
+            context = self._root.subcontext(task_name="chain", task_id=chain, max_subtasks=_STEPS)
+            self._chains[chain] = context
+            context.call_on_fit_task_begin(estimator=self._estimator)
+        while self._done[chain] < int(_STEPS * fraction):
+            step = context.subcontext(task_name="percent")
+            step.call_on_fit_task_begin(estimator=self._estimator)
+            stop |= bool(step.call_on_fit_task_end(estimator=self._estimator))
+            self._done[chain] += 1
+        if self._done[chain] == _STEPS:
+            self._done[chain] += 1  # so that the end is told once
+            stop |= bool(context.call_on_fit_task_end(estimator=self._estimator))
+        return stop
+
+    def close(self) -> None:
+        """Tell everybody that sampling is over."""
+        self._root.call_on_fit_task_end(estimator=self._estimator)
+        if self._text is not None:
+            self._text.close()

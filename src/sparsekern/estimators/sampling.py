@@ -1,0 +1,156 @@
+"""What every sampling estimator does the same way: run chains, judge them, report them."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from .. import __version__
+from .._checks import check_choice, check_count, check_flag
+from .._jit import is_compiled
+from ..inference._contract import Plan, Sampler
+from ..inference.diagnostics import convergence_problems
+from ..inference.mcmc.chains import Chain, ChainRun, extend_chain, run_chains, start_chains
+from ..inference.mcmc.checkpoint import Checkpoint, fingerprint
+from .progress import FitReporter, TextProgress, wants_text
+
+
+class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
+    """Base of estimators that are fitted by Markov chain Monte Carlo.
+
+    Subclasses have the parameters ``draws, tune, chains, thin, warm_start, checkpoint, progress,
+    n_jobs, random_state``.
+    """
+
+    def _check_sampling_parameters(self) -> Plan:
+        plan = Plan(
+            tune=check_count("tune", self.tune, 0),
+            draws=check_count("draws", self.draws),
+            thin=check_count("thin", self.thin),
+        )
+        check_count("chains", self.chains)
+        check_flag("warm_start", self.warm_start)
+        check_choice("progress", self.progress, ("auto", True, False))
+        if self.n_jobs is not None and check_count("n_jobs", self.n_jobs, -(10**6)) == 0:
+            raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all.")
+        return plan
+
+    def _sample(self, sampler: Sampler, plan: Plan) -> ChainRun:
+        """Run the chains and keep what a later warm start needs."""
+        parts = [type(self).__name__, self.chains, *sampler.fingerprint_parts()]
+        model_print = fingerprint(parts)
+        random = check_random_state(self.random_state)
+        entropy = random.randint(0, 2**31 - 1, size=4).tolist()
+        checkpoint = None
+        earlier = getattr(self, "_chains", None) if self.warm_start else None
+        if earlier is not None:
+            chains = self._continue(earlier, sampler, plan, model_print)
+        else:
+            seeds = np.random.SeedSequence(entropy).spawn(self.chains)
+            chains = start_chains(sampler, plan, seeds)
+            if self.checkpoint is not None:
+                fixed = self.random_state is not None
+                seed = entropy if fixed else None
+                checkpoint = Checkpoint(
+                    self.checkpoint,
+                    [*parts, plan, seed, __version__],
+                    self._described_parameters(),
+                    reuse_finished=fixed,
+                )
+                checkpoint.restore(chains, plan)
+        run = self._watch(sampler, chains, plan, checkpoint)
+        self._say_how_it_ended(run, plan)
+        if self.warm_start or run.ended != "finished":
+            self._chains: list[Chain] | None = run.chains
+            self._model_print = model_print
+            self._tuned = (plan.tune, plan.thin)
+        else:
+            self._chains = None
+        return run
+
+    def _continue(
+        self, earlier: list[Chain], sampler: Sampler, plan: Plan, model_print: str
+    ) -> list[Chain]:
+        if model_print != self._model_print or self._tuned != (plan.tune, plan.thin):
+            raise ValueError(
+                "warm_start=True goes on with the chains of the last fit, but the data or the "
+                "parameters have changed; only draws may grow. Set warm_start=False to fit anew."
+            )
+        if plan.draws < len(earlier[0].draws[0]):
+            raise ValueError(
+                f"warm_start=True: draws={plan.draws} is fewer than the {len(earlier[0].draws[0])} "
+                "of the last fit; give a larger number, or set warm_start=False."
+            )
+        if all(chain.sweep >= plan.sweeps for chain in earlier):
+            warnings.warn(
+                "warm_start=True without a larger draws: the chains are left as they are.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return [extend_chain(chain, sampler, plan) for chain in earlier]
+
+    def _watch(
+        self, sampler: Sampler, chains: list[Chain], plan: Plan, checkpoint: Checkpoint | None
+    ) -> ChainRun:
+        text = None
+        name = type(self).__name__
+        if wants_text(self.progress, bool(getattr(self, "_skl_callbacks", None))):
+            text = TextProgress(f"{name}: {len(chains)} chains", len(chains))
+        if self.progress is not False and not is_compiled("run_sweeps"):
+            print(
+                f"{name}: compiling the sampler for this machine; this happens once and takes "
+                "about a minute.",
+                file=sys.stderr,
+            )
+        reporter = FitReporter(self, len(chains), text)
+        try:
+            return run_chains(
+                sampler,
+                chains,
+                plan,
+                n_jobs=self.n_jobs,
+                report=reporter,
+                checkpoint=checkpoint,
+            )
+        finally:
+            reporter.close()
+
+    def _say_how_it_ended(self, run: ChainRun, plan: Plan) -> None:
+        if run.ended == "finished":
+            return
+        if run.kept == 0:
+            kept = " The checkpoint keeps what was done." if self.checkpoint is not None else ""
+            raise KeyboardInterrupt(
+                f"{type(self).__name__} was ended while tuning, before any draw was kept.{kept}"
+            )
+        warnings.warn(
+            f"Sampling was {run.ended} after {run.kept} of {plan.draws} draws in each of "
+            f"{len(run.chains)} chains; the fit keeps these {run.kept}. To go on from here, call "
+            "set_params(warm_start=True) and fit again with the same data.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+    def _described_parameters(self) -> dict[str, str]:
+        silent = {"checkpoint", "n_jobs", "progress", "warm_start"}
+        parameters = self.get_params(deep=False)
+        return {name: repr(value) for name, value in parameters.items() if name not in silent}
+
+    def _warn_unless_converged(self, diagnostics: pd.DataFrame, judged: list[str], kept: int):
+        sentence = convergence_problems(diagnostics, judged, self.chains, kept)
+        if sentence is not None:
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=5)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be built again on demand."""
+        state = super().__getstate__().copy()
+        state.pop("_posterior_tree", None)
+        return state

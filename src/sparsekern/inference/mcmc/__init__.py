@@ -1,0 +1,1 @@
+"""Markov chain Monte Carlo: the sweep's moves, one file each, and the chain runner."""

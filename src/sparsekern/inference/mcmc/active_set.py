@@ -1,0 +1,105 @@
+r"""Birth, death and swap moves of the active set.
+
+They target :math:`p(\gamma\mid z,\dots)\propto p(z\mid\gamma)p(\gamma)` with the coefficients
+integrated out. A birth proposes an inactive row uniformly, a death an active one, a swap one of
+each; with b and d the probabilities of trying a birth and a death at the present size k and
+:math:`p_k` the prior weight of one set of size k, a birth is accepted with probability
+:math:`\min(1,e^A)`,
+
+.. math:: A=\log BF+\log\frac{p_{k+1}}{p_k}+\log\frac{d_{k+1}\,(n-k)}{b_k\,(k+1)},
+
+a death with the reverse, a swap on its Bayes factor alone. The file knows no likelihood and no
+kernel by name.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import jit
+from ...bases.kernel_columns import write_column
+from ...linalg.active_moves import commit_birth, commit_death, value_birth, value_death
+
+BIRTH, DEATH, SWAP = range(3)
+
+
+@jit
+def move_probabilities(size, largest, n_rows):
+    """Return the probabilities of trying a birth and a death at ``size``; the rest is swaps."""
+    if size == 0:
+        return 1.0, 0.0
+    if size == n_rows:  # nothing is left to swap with
+        return 0.0, 1.0
+    if size == largest:
+        return 0.0, 0.3
+    return 0.3, 0.3
+
+
+@jit
+def _draw_inactive(rng, factor):
+    n = factor.position.shape[0]
+    while True:
+        row = rng.integers(0, n)
+        if factor.position[row] < 0:
+            return row
+
+
+@jit
+def move_active_set(rng, factor, basis, length_scale, log_weights, moves, candidates, tallies):
+    """Try ``moves`` moves.
+
+    Parameters
+    ----------
+    rng : Generator
+    factor : WhitenedFactor
+    basis : KernelColumns
+    length_scale : float64[p]
+    log_weights : float64[max_active + 1]
+        Log prior weight of one active set, by size.
+    moves : int
+    candidates : int64[moves] or int64[0]
+        Empty: newcomers are drawn among the inactive rows. Otherwise move i may only bring in
+        row ``candidates[i]``, drawn beforehand from all rows (its kernel column is in the
+        table); a candidate that is active already makes the move a null move, and "n" replaces
+        "n - k" in the acceptance ratio.
+    tallies : int64[3, 2]
+        Attempts and acceptances of births, deaths and swaps, counted up here.
+    """
+    n = factor.position.shape[0]
+    largest = log_weights.shape[0] - 1
+    drawn_before = candidates.shape[0] > 0
+    column = factor.long[1]
+    for move in range(moves):
+        k = factor.count[0]
+        birth, death = move_probabilities(k, largest, n)
+        choice = rng.random()
+        kind = BIRTH if choice < birth else (DEATH if choice < birth + death else SWAP)
+        tallies[kind, 0] += 1
+        row, victim, size = -1, -1, k
+        accept = 0.0  # log of the acceptance ratio
+        if kind != DEATH:
+            row = candidates[move] if drawn_before else _draw_inactive(rng, factor)
+            if factor.position[row] >= 0:
+                continue
+            write_column(basis, length_scale, row, column)
+            accept += value_birth(factor, row, column, basis.diagonal[row], basis.jitter)
+            size += 1  # a swap is valued as: newcomer in, then victim out
+        if kind != BIRTH:
+            victim = rng.integers(0, k)
+            accept += value_death(factor, victim, size)
+        if kind == BIRTH:
+            reverse = move_probabilities(k + 1, largest, n)[1]
+            choices = n if drawn_before else n - k
+            accept += log_weights[k + 1] - log_weights[k]
+            accept += math.log(reverse * choices / (birth * (k + 1)))
+        elif kind == DEATH:
+            reverse = move_probabilities(k - 1, largest, n)[0]
+            choices = n if drawn_before else n - k + 1
+            accept += log_weights[k - 1] - log_weights[k]
+            accept += math.log(reverse * k / (death * choices))
+        if math.log(rng.random()) < accept:
+            tallies[kind, 1] += 1
+            if kind != DEATH:
+                commit_birth(factor, row)
+            if kind != BIRTH:
+                commit_death(factor, victim)

@@ -1,0 +1,220 @@
+r"""The sweep of the fully Bayesian generalized kernel model, and its compiled loop.
+
+Order matters: everything that conditions on the latent variables with the coefficients integrated
+out comes first, the coefficients last, and a draw is stored before anything else moves.
+
+1. active set, 2. length scale, 3. g, eta and their joint scale, 4. latent variables (several scans,
+each followed by the radial move), 5. on kept sweeps the coefficients.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._jit import jit
+from ...bases.kernel_columns import rebuild
+from ...likelihoods.probit import (
+    probability,
+    rescale_latents,
+    scan_latents,
+    total_log_likelihood,
+)
+from ...linalg.triangular import dot
+from ...linalg.whitened_factor import (
+    WhitenedFactor,
+    draw_coefficients,
+    empty_factor,
+    hat_rows,
+    refactor,
+    refresh_cross,
+    response_energy,
+)
+from .active_set import move_active_set
+from .length_scale import FIXED, adapt_step, move_length_scale
+from .scales import DIRECTIONS, adapt_width, slice_scales
+
+REFRESH_EVERY = 50  # sweeps between full rebuilds: bounds rounding drift, and a chain can be
+# continued from its small state at these sweeps with exactly the draws it would have given
+WIDTH = 3  # row of the tallies that counts length-scale moves
+
+
+class ChainState(NamedTuple):
+    """All that a chain needs to go on; everything else is rebuilt from it."""
+
+    sweep: np.ndarray  # int64[1], sweeps done
+    count: np.ndarray  # int64[1], active vectors
+    rows: np.ndarray  # int64[m], which
+    latent: np.ndarray  # float64[1, n]
+    variances: np.ndarray  # float64[2], 1/eta and 1/g
+    length_scale: np.ndarray  # float64[p]
+    slice_width: np.ndarray  # float64[3], one per direction of the scale moves
+    log_step: np.ndarray  # float64[1], length-scale walk
+    tallies: np.ndarray  # int64[4, 2], attempts and acceptances after tuning
+
+
+class Draws(NamedTuple):
+    """Kept draws of one chain, active vectors stored sparsely, and the trace of the size."""
+
+    count: np.ndarray  # int32[T]
+    rows: np.ndarray  # int32[T, m]
+    coefficients: np.ndarray  # float64[T, m]
+    intercept: np.ndarray  # float64[T]
+    scale: np.ndarray  # float64[T], g
+    intercept_precision: np.ndarray  # float64[T], eta
+    length_scale: np.ndarray  # float64[T, p] (p = 0 unless learned)
+    log_likelihood: np.ndarray  # float64[T]
+    monitored: np.ndarray  # float64[T, q], class probability at the monitored rows
+    size_trace: np.ndarray  # int32[sweeps], active vectors after every sweep, tuning included
+
+
+class Workspace(NamedTuple):
+    """Memory of one running chain that can be rebuilt from its state."""
+
+    factor: WhitenedFactor
+    spare: WhitenedFactor
+    across: np.ndarray
+    down: np.ndarray
+    leverage: np.ndarray
+    root: np.ndarray
+    projected: np.ndarray
+    fitted: np.ndarray
+
+
+class Settings(NamedTuple):
+    """What stays the same over all chains of a fit."""
+
+    side: np.ndarray  # float64[n], the labels as -1 and +1
+    log_weights: np.ndarray  # float64[max_active + 1]
+    box: np.ndarray  # float64[p, 2]
+    monitored_rows: np.ndarray  # int64[q]
+    moves: int
+    scans: int
+    width_mode: int
+
+
+def open_workspace(state: ChainState, width_mode: int) -> Workspace:
+    """Allocate the memory of a running chain around its state (arrays are shared)."""
+    n = state.latent.shape[1]
+    largest = len(state.rows) - 1
+    shared = {
+        "count": state.count,
+        "rows": state.rows,
+        "response": state.latent,
+        "variances": state.variances,
+    }
+    factor = empty_factor(n, largest)._replace(**shared)
+    spare = factor
+    if width_mode != FIXED:
+        spare = empty_factor(n, largest)._replace(**shared)
+    return Workspace(
+        factor=factor,
+        spare=spare,
+        across=np.empty((largest + 2, n)),
+        down=np.empty((largest + 2) * n),
+        leverage=np.empty(n),
+        root=np.empty_like(factor.root),
+        projected=np.empty_like(factor.projected),
+        fitted=np.empty(n),
+    )
+
+
+@jit
+def _update_latents(rng, work, settings, diagonal):
+    """Draw the latent variables with coefficients integrated out; the factor is left exact."""
+    factor = work.factor
+    hat = hat_rows(factor, work.across, work.down)
+    size = hat.shape[1]
+    for i in range(hat.shape[0]):
+        # exactly, 1 - h_i is at least this bound; rounding may push it to zero
+        most = 1.0 + factor.variances[0] + factor.variances[1] * diagonal[i]
+        work.leverage[i] = min(dot(hat[i], hat[i], size), 1.0 - 1.0 / most)
+    response, projected = factor.response[0], factor.projected[0]
+    for _ in range(settings.scans):
+        scan_latents(rng, response, projected, hat, work.leverage, settings.side)
+        rescale_latents(rng, factor)
+    refresh_cross(factor)
+    refactor(factor)
+
+
+@jit
+def sweep_once(rng, state, work, basis, prior, settings, candidates, tuning):
+    """Carry out one sweep, all but the coefficients."""
+    factor = work.factor
+    sweep = state.sweep[0]
+    if settings.moves > 0:
+        move_active_set(
+            rng, factor, basis, state.length_scale, settings.log_weights, settings.moves,
+            candidates, state.tallies,
+        )  # fmt: skip
+    if settings.width_mode != FIXED:
+        accepted_probability, taken = move_length_scale(
+            rng, factor, work.spare, basis, state.length_scale, settings.box,
+            settings.width_mode, state.log_step[0],
+        )  # fmt: skip
+        state.tallies[WIDTH, 0] += 1
+        state.tallies[WIDTH, 1] += 1 if taken else 0
+        if tuning:
+            state.log_step[0] = adapt_step(
+                state.log_step[0], accepted_probability, settings.width_mode, sweep
+            )
+    for d in range(DIRECTIONS.shape[0]):
+        step = slice_scales(
+            rng, factor, prior, DIRECTIONS[d], state.slice_width[d], work.root, work.projected
+        )
+        if tuning:
+            state.slice_width[d] = adapt_width(state.slice_width[d], step, sweep)
+    refactor(factor)
+    _update_latents(rng, work, settings, basis.diagonal)
+
+
+@jit
+def store_draw(rng, state, work, settings, draws, at):
+    """Draw the coefficients and write everything down as kept draw ``at``."""
+    factor = work.factor
+    k = state.count[0]
+    coefficients = draws.coefficients[at]
+    draws.intercept[at] = draw_coefficients(rng, factor, 0, coefficients, work.fitted)
+    draws.count[at] = k
+    for a in range(k):
+        draws.rows[at, a] = state.rows[a]
+    draws.intercept_precision[at] = 1.0 / state.variances[0]
+    draws.scale[at] = 1.0 / state.variances[1]
+    for j in range(draws.length_scale.shape[1]):
+        draws.length_scale[at, j] = state.length_scale[j]
+    draws.log_likelihood[at] = total_log_likelihood(settings.side, work.fitted)
+    for q in range(settings.monitored_rows.shape[0]):
+        draws.monitored[at, q] = probability(work.fitted[settings.monitored_rows[q]])
+
+
+@jit
+def run_sweeps(
+    rng, state, work, basis, prior, settings, draws, candidates, stop, tune, thin, fresh
+):
+    """Run until ``stop`` sweeps are done; ``fresh`` says that the workspace is not yet filled.
+
+    Returns the smallest pivot seen when the kernel matrix was factored anew, before clamping, or
+    NaN if the latent variables are no longer finite.
+    """
+    smallest = 1.0
+    empty = candidates[:0, 0] if candidates.shape[0] == 0 else candidates[0, :0]
+    first = state.sweep[0]
+    while state.sweep[0] < stop:
+        sweep = state.sweep[0]
+        if fresh or sweep % REFRESH_EVERY == 0:
+            smallest = min(smallest, rebuild(work.factor, basis, state.length_scale))
+            fresh = False
+        if sweep == tune:
+            state.tallies[:] = 0
+        chosen = candidates[sweep - first] if candidates.shape[0] > 0 else empty
+        sweep_once(rng, state, work, basis, prior, settings, chosen, sweep < tune)
+        draws.size_trace[sweep] = state.count[0]
+        kept = sweep - tune + 1
+        if kept > 0 and kept % thin == 0:
+            store_draw(rng, state, work, settings, draws, kept // thin - 1)
+        state.sweep[0] = sweep + 1
+        if not math.isfinite(response_energy(work.factor)):
+            return math.nan
+    return smallest

@@ -1,0 +1,1 @@
+"""Compiled linear algebra: triangular systems and the whitened active-set factor."""

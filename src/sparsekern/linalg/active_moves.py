@@ -1,0 +1,213 @@
+r"""One-column changes of the whitened factor: birth, death, swap.
+
+Costs for n rows and k active vectors: valuing a birth O(nk), a death O(k^2) without touching a
+row of the data, a swap one birth and one death; committing a birth is free (the valuation already
+wrote the new column behind the last one), committing a death O(nk) rotations.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._jit import jit
+from .triangular import dot, givens, solve_lower
+
+
+@jit
+def value_birth(factor, row, column, diagonal, jitter):
+    r"""Return the log Bayes factor of adding basis column ``row``, leaving it behind the last one.
+
+    With :math:`w_j=L_M^{-1}M_{act,j}`, :math:`\kappa=M_{jj}+\epsilon-w_j^\top w_j`,
+    :math:`d=\Omega^{1/2}\sqrt{v_1}(\phi_j-Ww_j)/\sqrt\kappa`, :math:`t=L_B^{-1}D^\top d`:
+
+    .. math::
+        \delta^2=1+d^\top d-t^\top t,\quad \rho=(d^\top\Omega^{1/2}z-t^\top c)/\delta,\quad
+        \log BF=-C\log\delta+\tfrac12\sum\rho^2 .
+
+    Parameters
+    ----------
+    factor : WhitenedFactor
+    row : int
+        Training row of the newcomer; it must not be active.
+    column : float64[n]
+        Its basis column.
+    diagonal : float
+        Its prior matrix entry without jitter.
+    jitter : float
+        Added to the diagonal. Exactly :math:`\kappa\ge\epsilon`: rounding below is clamped, never
+        vetoed, since a one-sided veto would break reversibility.
+    """
+    k = factor.count[0]
+    prior_row = factor.prior_root[k]
+    residual = factor.whitened[k]
+    for a in range(k):
+        prior_row[a] = factor.whitened[a, row]
+    scale = math.sqrt(max(diagonal + jitter - dot(prior_row, prior_row, k), jitter))
+    prior_row[k] = scale
+    if k > 0:
+        np.dot(prior_row[:k], factor.whitened[:k], residual)
+        for i in range(residual.shape[0]):
+            residual[i] = (column[i] - residual[i]) / scale
+    else:
+        for i in range(residual.shape[0]):
+            residual[i] = column[i] / scale
+
+    weighted = factor.long[0]
+    gram_row = factor.gram[k + 1]
+    total = 0.0
+    for i in range(residual.shape[0]):
+        weighted[i] = factor.precision[i] * residual[i]
+        total += weighted[i]
+    square = dot(weighted, residual, residual.shape[0])
+    gram_row[0] = total
+    if k > 0:
+        np.dot(factor.whitened[:k], weighted, gram_row[1 : k + 1])
+    gram_row[k + 1] = square
+    for a in range(k + 1):
+        factor.gram[a, k + 1] = gram_row[a]
+
+    variance = factor.variances[1]
+    root_row = factor.root[k + 1]
+    root_row[0] = math.sqrt(factor.variances[0] * variance) * total
+    for a in range(1, k + 1):
+        root_row[a] = variance * gram_row[a]
+    solve_lower(factor.root, k + 1, root_row)
+    delta = math.sqrt(max(1.0, 1.0 + variance * square - dot(root_row, root_row, k + 1)))
+    root_row[k + 1] = delta
+    value = -factor.response.shape[0] * math.log(delta)
+    for c in range(factor.response.shape[0]):
+        inner = dot(weighted, factor.response[c], weighted.shape[0])
+        factor.cross[c, k + 1] = inner
+        rho = (math.sqrt(variance) * inner - dot(root_row, factor.projected[c], k + 1)) / delta
+        factor.projected[c, k + 1] = rho
+        value += 0.5 * rho * rho
+    return value
+
+
+@jit
+def commit_birth(factor, row):
+    """Take in the column that :func:`value_birth` has left behind the last one."""
+    k = factor.count[0]
+    factor.rows[k] = row
+    factor.position[row] = k
+    factor.count[0] = k + 1
+
+
+@jit
+def value_death(factor, position, size):
+    r"""Return the log Bayes factor of removing ``position`` from the first ``size`` columns.
+
+    With :math:`q=L_M^{-1}e_t` and :math:`r=L_B^{-1}(0,q)`:
+    :math:`\frac C2\log\frac{q^\top q}{r^\top r}-\sum\frac{(r^\top c)^2}{2r^\top r}`.
+    ``size`` is the number of active vectors, or one more right after :func:`value_birth`.
+    """
+    inverse = factor.short[0]
+    for a in range(position):
+        inverse[a] = 0.0
+    inverse[position] = 1.0 / factor.prior_root[position, position]
+    for a in range(position + 1, size):
+        row = factor.prior_root[a]
+        inverse[a] = -dot(row[position:], inverse[position:], a - position) / row[a]
+    shifted = factor.short[1]
+    shifted[0] = 0.0
+    for a in range(size):
+        shifted[a + 1] = inverse[a]
+    solve_lower(factor.root, size + 1, shifted)
+    prior_square = dot(inverse, inverse, size)
+    square = dot(shifted, shifted, size + 1)
+    value = 0.5 * factor.response.shape[0] * math.log(prior_square / square)
+    for c in range(factor.response.shape[0]):
+        inner = dot(shifted, factor.projected[c], size + 1)
+        value -= 0.5 * inner * inner / square
+    return value
+
+
+@jit
+def _rotate_pair(upper, lower, cosine, sine):
+    for i in range(upper.shape[0]):
+        value = upper[i]
+        upper[i] = cosine * value + sine * lower[i]
+        lower[i] = cosine * lower[i] - sine * value
+
+
+@jit
+def _rotate_columns(matrix, left, first, last, cosine, sine):
+    for a in range(first, last):
+        value = matrix[a, left]
+        matrix[a, left] = cosine * value + sine * matrix[a, left + 1]
+        matrix[a, left + 1] = cosine * matrix[a, left + 1] - sine * value
+
+
+@jit
+def commit_death(factor, position):
+    """Remove the active vector at ``position`` by rotating it last and dropping it; O(nk)."""
+    size = factor.count[0]
+    victim = factor.rows[position]
+    prior_root, root = factor.prior_root, factor.root
+    steps = size - 1 - position
+    cosines = np.empty(steps)
+    sines = np.empty(steps)
+
+    moved = prior_root[position].copy()
+    for a in range(position, size - 1):
+        for b in range(a + 2):
+            prior_root[a, b] = prior_root[a + 1, b]
+        factor.rows[a] = factor.rows[a + 1]
+        factor.position[factor.rows[a]] = a
+    prior_root[size - 1] = moved
+    for b in range(position + 1, size):
+        prior_root[size - 1, b] = 0.0
+
+    for step in range(steps):
+        a = position + step
+        cosine, sine = givens(prior_root[a, a], prior_root[a, a + 1])
+        cosines[step] = cosine
+        sines[step] = sine
+        _rotate_columns(prior_root, a, a, size, cosine, sine)
+        # the same rotation acts on both sides of the Gram matrix and on the rows of L_B ...
+        _rotate_pair(factor.gram[a + 1, : size + 1], factor.gram[a + 2, : size + 1], cosine, sine)
+        _rotate_columns(factor.gram, a + 1, 0, size + 1, cosine, sine)
+        for c in range(factor.cross.shape[0]):
+            value = factor.cross[c, a + 1]
+            factor.cross[c, a + 1] = cosine * value + sine * factor.cross[c, a + 2]
+            factor.cross[c, a + 2] = cosine * factor.cross[c, a + 2] - sine * value
+        root[a + 1, a + 2] = 0.0  # above the diagonal nothing is kept: clear it before use
+        _rotate_pair(root[a + 1, : a + 3], root[a + 2, : a + 3], cosine, sine)
+        # ... whose triangle a second rotation, of columns, restores
+        cosine, sine = givens(root[a + 1, a + 1], root[a + 1, a + 2])
+        _rotate_columns(root, a + 1, a + 1, size + 1, cosine, sine)
+        for c in range(factor.projected.shape[0]):
+            value = factor.projected[c, a + 1]
+            factor.projected[c, a + 1] = cosine * value + sine * factor.projected[c, a + 2]
+            factor.projected[c, a + 2] = cosine * factor.projected[c, a + 2] - sine * value
+
+    n = factor.whitened.shape[1]
+    block = 512  # all rotations pass over one block while it lies in the cache
+    for start in range(0, n, block):
+        stop = min(n, start + block)
+        for step in range(steps):
+            a = position + step
+            _rotate_pair(
+                factor.whitened[a, start:stop],
+                factor.whitened[a + 1, start:stop],
+                cosines[step],
+                sines[step],
+            )
+    factor.position[victim] = -1
+    factor.count[0] = size - 1
+
+
+@jit
+def value_swap(factor, position, row, column, diagonal, jitter):
+    """Return the log Bayes factor of replacing the vector at ``position`` by ``row``."""
+    birth = value_birth(factor, row, column, diagonal, jitter)
+    return birth + value_death(factor, position, factor.count[0] + 1)
+
+
+@jit
+def commit_swap(factor, position, row):
+    """Carry out the swap that :func:`value_swap` has just valued."""
+    commit_birth(factor, row)
+    commit_death(factor, position)

@@ -1,0 +1,75 @@
+"""BLAS and LAPACK routines that numba does not offer, called from compiled code.
+
+The routines come from the library scipy is linked with. Their addresses are registered as
+linker symbols at import, so that binaries from the disk cache find them in every process.
+C-ordered arrays are the transposes of what LAPACK sees; the wrappers below hide that.
+"""
+
+from __future__ import annotations
+
+import llvmlite.binding as llvm
+import numpy as np
+from numba import types
+from numba.extending import get_cython_function_address
+
+from .._jit import jit
+
+_CHAR = types.CPointer(types.uint8)
+_INT = types.CPointer(types.int32)
+_DOUBLE = types.CPointer(types.float64)
+
+
+def _external(module: str, name: str, *arguments: types.Type) -> types.ExternalFunction:
+    symbol = "sparsekern_" + name
+    llvm.add_symbol(symbol, get_cython_function_address("scipy.linalg." + module, name))
+    return types.ExternalFunction(symbol, types.void(*arguments))
+
+
+_dpotrf = _external("cython_lapack", "dpotrf", _CHAR, _INT, _DOUBLE, _INT, _INT)
+_dtrsm = _external(
+    "cython_blas", "dtrsm",
+    _CHAR, _CHAR, _CHAR, _CHAR, _INT, _INT, _DOUBLE, _DOUBLE, _INT, _DOUBLE, _INT,
+)  # fmt: skip
+
+
+@jit
+def cholesky_in_place(matrix, size):
+    """Replace the lower triangle of ``matrix[:size, :size]`` by its Cholesky factor.
+
+    Returns 0, or the 1-based position of the first non-positive pivot. The entries above the
+    diagonal are left as they were.
+    """
+    letter = np.empty(1, np.uint8)
+    letter[0] = 85  # "U": the lower triangle of a C-ordered array is LAPACK's upper one
+    numbers = np.empty(3, np.int32)
+    numbers[0] = size
+    numbers[1] = matrix.shape[1]
+    numbers[2] = 0
+    _dpotrf(
+        letter.ctypes, numbers[0:].ctypes, matrix.ctypes, numbers[1:].ctypes, numbers[2:].ctypes
+    )
+    return numbers[2]
+
+
+@jit
+def solve_lower_rows(root, size, rows):
+    r"""Overwrite the C-ordered ``rows[:size]`` by :math:`L^{-1}` times them.
+
+    ``root[:size, :size]`` holds the lower factor :math:`L`.
+    """
+    letters = np.empty(4, np.uint8)
+    letters[0] = 82  # "R": transposed, the system is X L' = rows'
+    letters[1] = 85  # "U"
+    letters[2] = 78  # "N"
+    letters[3] = 78  # "N": the diagonal is not unit
+    numbers = np.empty(4, np.int32)
+    numbers[0] = rows.shape[1]
+    numbers[1] = size
+    numbers[2] = root.shape[1]
+    numbers[3] = rows.shape[1]
+    one = np.ones(1)
+    _dtrsm(
+        letters[0:].ctypes, letters[1:].ctypes, letters[2:].ctypes, letters[3:].ctypes,
+        numbers[0:].ctypes, numbers[1:].ctypes, one.ctypes, root.ctypes, numbers[2:].ctypes,
+        rows.ctypes, numbers[3:].ctypes,
+    )  # fmt: skip

@@ -1,0 +1,306 @@
+r"""The whitened factor of a Gaussian model with an active set of basis columns.
+
+For rows :math:`i=1..n`, latent columns :math:`z_1..z_C` with working precision
+:math:`\Omega=\mathrm{diag}(w)`, an intercept of prior variance :math:`v_0` and coefficients of
+prior covariance :math:`v_1M^{-1}` at the active vectors, with :math:`M=L_ML_M^\top` (jitter
+included):
+
+.. math::
+    W=\Phi L_M^{-\top},\quad D=\Omega^{1/2}[\sqrt{v_0}\,1,\ \sqrt{v_1}\,W],\quad
+    B=I+D^\top D=L_BL_B^\top,\quad c=L_B^{-1}D^\top\Omega^{1/2}z .
+
+Then :math:`\log p(z\mid\text{active set})=-C\sum\log L_{B,ii}+\tfrac12\mathrm{tr}\,c^\top c` up
+to terms that do not depend on the active set. Whitening keeps :math:`B` well conditioned where
+:math:`\Phi^\top\Phi` is not. The Gram matrix of :math:`[1,W]` is carried along, so changing
+:math:`v_0,v_1` costs one small Cholesky factorisation and touches no row of the data.
+
+All arrays are buffers of capacity ``max_active + 1``: one more than the largest model, so that a
+swap can be valued as "newcomer added, then victim removed" without moving anything.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .._jit import jit
+from .blas import cholesky_in_place, solve_lower_rows
+from .triangular import (
+    cholesky_with_floor,
+    dot,
+    solve_lower,
+    solve_lower_transposed,
+)
+
+_CANCELLED = 1e-6  # share of z'z under which z'z - c'c has lost too many digits
+
+
+class WhitenedFactor(NamedTuple):
+    r"""Buffers of the factor; the leading ``count`` (plus one for the intercept) entries hold.
+
+    Attributes
+    ----------
+    count : int64[1]
+        Number of active vectors k.
+    rows : int64[m]
+        Training row at each position of the factor.
+    position : int64[n]
+        Position of each training row in the factor, -1 when it is not active.
+    prior_root, whitened : float64[m, m], float64[m, n]
+        :math:`L_M` and :math:`W^\top`.
+    gram, cross : float64[m+1, m+1], float64[C, m+1]
+        :math:`[1,W]^\top\Omega[1,W]` and :math:`[1,W]^\top\Omega z`.
+    root, projected : float64[m+1, m+1], float64[C, m+1]
+        :math:`L_B` and :math:`c`.
+    response, precision : float64[C, n], float64[n]
+        Working response z and working precision w.
+    variances : float64[2]
+        :math:`(v_0, v_1)`.
+    long, short : float64[2, n], float64[2, m+1]
+        Scratch memory.
+    """
+
+    count: np.ndarray
+    rows: np.ndarray
+    position: np.ndarray
+    prior_root: np.ndarray
+    whitened: np.ndarray
+    gram: np.ndarray
+    cross: np.ndarray
+    root: np.ndarray
+    projected: np.ndarray
+    response: np.ndarray
+    precision: np.ndarray
+    variances: np.ndarray
+    long: np.ndarray
+    short: np.ndarray
+
+
+def empty_factor(n_rows: int, max_active: int, n_latent: int = 1) -> WhitenedFactor:
+    """Allocate a factor without active vectors, unit precision and zero response."""
+    m = max_active + 1
+    return WhitenedFactor(
+        count=np.zeros(1, np.int64),
+        rows=np.zeros(m, np.int64),
+        position=np.full(n_rows, -1, np.int64),
+        prior_root=np.zeros((m, m)),
+        whitened=np.zeros((m, n_rows)),
+        gram=np.zeros((m + 1, m + 1)),
+        cross=np.zeros((n_latent, m + 1)),
+        root=np.zeros((m + 1, m + 1)),
+        projected=np.zeros((n_latent, m + 1)),
+        response=np.zeros((n_latent, n_rows)),
+        precision=np.ones(n_rows),
+        variances=np.ones(2),
+        long=np.zeros((2, n_rows)),
+        short=np.zeros((2, m + 1)),
+    )
+
+
+@jit
+def whiten_loaded_columns(factor, jitter):
+    """Whiten the raw basis columns that stand in ``whitened[:k]`` for ``rows[:k]``; O(n k^2).
+
+    Returns the smallest pivot of the prior matrix before clamping (below zero by more than
+    rounding: the kernel is not positive definite).
+    """
+    k = factor.count[0]
+    for a in range(k):
+        row = factor.prior_root[a]
+        for b in range(a + 1):
+            row[b] = factor.whitened[a, factor.rows[b]]
+        row[a] += jitter
+    smallest = cholesky_with_floor(factor.prior_root, k, jitter)
+    if k > 0:
+        solve_lower_rows(factor.prior_root, k, factor.whitened)
+    return smallest
+
+
+@jit
+def refresh_gram(factor):
+    r"""Recompute :math:`[1,W]^\top\Omega[1,W]` from the rows; O(n k^2)."""
+    k = factor.count[0]
+    gram = factor.gram
+    total = 0.0
+    for w in factor.precision:
+        total += w
+    gram[0, 0] = total
+    if k == 0:
+        return
+    whitened = factor.whitened[:k]
+    inner = np.empty(k)
+    np.dot(whitened, factor.precision, inner)
+    weighted = whitened * factor.precision
+    square = np.dot(weighted, whitened.T)
+    for a in range(k):
+        gram[0, a + 1] = inner[a]
+        gram[a + 1, 0] = inner[a]
+        for b in range(k):
+            gram[a + 1, b + 1] = square[a, b]
+
+
+@jit
+def refresh_cross(factor):
+    r"""Recompute :math:`[1,W]^\top\Omega z` after the working response has changed; O(n k)."""
+    k = factor.count[0]
+    weighted = factor.long[0]
+    for c in range(factor.response.shape[0]):
+        response = factor.response[c]
+        total = 0.0
+        for i in range(response.shape[0]):
+            weighted[i] = factor.precision[i] * response[i]
+            total += weighted[i]
+        factor.cross[c, 0] = total
+        if k > 0:
+            cross = factor.cross[c]
+            np.dot(factor.whitened[:k], weighted, cross[1 : k + 1])
+
+
+@jit
+def factorize(factor, root, projected, intercept_variance, variance):
+    r"""Write :math:`L_B` and :math:`c` for the given variances into the buffers; O(k^3).
+
+    Returns the pair :math:`(\sum\log L_{B,ii},\ \mathrm{tr}\,c^\top c)`.
+    """
+    size = factor.count[0] + 1
+    scale0 = math.sqrt(intercept_variance)
+    scale1 = math.sqrt(variance)
+    for a in range(size):
+        row = root[a]
+        left = scale0 if a == 0 else scale1
+        row[0] = left * scale0 * factor.gram[a, 0]
+        for b in range(1, a + 1):
+            row[b] = left * scale1 * factor.gram[a, b]
+        row[a] += 1.0
+    cholesky_in_place(root, size)
+    log_root = 0.0
+    for a in range(size):
+        log_root += math.log(root[a, a])
+    squares = 0.0
+    for c in range(projected.shape[0]):
+        vector = projected[c]
+        vector[0] = scale0 * factor.cross[c, 0]
+        for a in range(1, size):
+            vector[a] = scale1 * factor.cross[c, a]
+        solve_lower(root, size, vector)
+        squares += dot(vector, vector, size)
+    return log_root, squares
+
+
+@jit
+def refactor(factor):
+    r"""Refresh :math:`L_B` and :math:`c` of the factor itself from its Gram matrix; O(k^3)."""
+    return factorize(
+        factor, factor.root, factor.projected, factor.variances[0], factor.variances[1]
+    )
+
+
+@jit
+def response_energy(factor):
+    r"""Return :math:`\mathrm{tr}\,z^\top\Omega z`."""
+    energy = 0.0
+    for c in range(factor.response.shape[0]):
+        response = factor.response[c]
+        for i in range(response.shape[0]):
+            energy += factor.precision[i] * response[i] * response[i]
+    return energy
+
+
+@jit
+def quadratic_form(factor, root, projected, intercept_variance, variance, energy, squares):
+    r"""Return :math:`\mathrm{tr}\,z^\top Q^{-1}z` from the two sums of squares.
+
+    Their difference is the answer; where the model explains z almost exactly it is all rounding
+    error, and the sum of squares :math:`|\Omega^{1/2}(z-\Phi\hat\beta)|^2+|\hat\alpha|^2`,
+    :math:`\hat\alpha=L_B^{-\top}c`, which cannot cancel, is taken instead; O(nk).
+    """
+    difference = energy - squares
+    if difference > _CANCELLED * energy:
+        return difference
+    k = factor.count[0]
+    alpha = factor.short[0]
+    fitted = factor.long[0]
+    total = 0.0
+    for c in range(factor.response.shape[0]):
+        for a in range(k + 1):
+            alpha[a] = projected[c, a]
+        solve_lower_transposed(root, k + 1, alpha)
+        total += dot(alpha, alpha, k + 1)
+        intercept = math.sqrt(intercept_variance) * alpha[0]
+        if k > 0:
+            np.dot(alpha[1 : k + 1], factor.whitened[:k], fitted)
+        scale = math.sqrt(variance) if k > 0 else 0.0
+        response = factor.response[c]
+        for i in range(response.shape[0]):
+            residual = response[i] - intercept - scale * fitted[i]
+            total += factor.precision[i] * residual * residual
+    return total
+
+
+@jit
+def log_evidence(factor):
+    r"""Return :math:`-C\sum\log L_{B,ii}+\frac12\mathrm{tr}\,c^\top c`."""
+    size = factor.count[0] + 1
+    value = 0.0
+    for a in range(size):
+        value -= math.log(factor.root[a, a])
+    value *= factor.response.shape[0]
+    for c in range(factor.response.shape[0]):
+        value += 0.5 * dot(factor.projected[c], factor.projected[c], size)
+    return value
+
+
+@jit
+def draw_coefficients(rng, factor, latent, coefficients, fitted):
+    r"""Draw :math:`\alpha=L_B^{-\top}(c+\xi)` and turn it into coefficients and fitted values.
+
+    ``coefficients[:k]`` receives :math:`\sqrt{v_1}L_M^{-\top}\alpha_{1:}` in factor order and
+    ``fitted`` the latent function at the training rows; the intercept is returned.
+    """
+    k = factor.count[0]
+    alpha = factor.short[0]
+    for a in range(k + 1):
+        alpha[a] = factor.projected[latent, a] + rng.standard_normal()
+    solve_lower_transposed(factor.root, k + 1, alpha)
+    intercept = math.sqrt(factor.variances[0]) * alpha[0]
+    scale = math.sqrt(factor.variances[1])
+    if k > 0:
+        for a in range(k):
+            coefficients[a] = scale * alpha[a + 1]
+        np.dot(coefficients[:k], factor.whitened[:k], fitted)
+        solve_lower_transposed(factor.prior_root, k, coefficients)
+        fitted += intercept
+    else:
+        fitted[:] = intercept
+    return intercept
+
+
+@jit
+def hat_rows(factor, across, down):
+    r"""Write the rows of :math:`E^\top=D L_B^{-\top}` and return the view that holds them.
+
+    ``across`` (m+1, n) is scratch memory, ``down`` a flat buffer of at least n (k+1) numbers; the
+    returned C-ordered array of shape (n, k+1) is what a scan over the rows wants to read.
+    """
+    k = factor.count[0]
+    n = factor.precision.shape[0]
+    scale0 = math.sqrt(factor.variances[0])
+    scale1 = math.sqrt(factor.variances[1])
+    square_root = factor.long[0]
+    for i in range(n):
+        square_root[i] = math.sqrt(factor.precision[i])
+        across[0, i] = scale0 * square_root[i]
+    for a in range(k):
+        for i in range(n):
+            across[a + 1, i] = scale1 * square_root[i] * factor.whitened[a, i]
+    solve_lower_rows(factor.root, k + 1, across)
+    rows = down[: n * (k + 1)].reshape(n, k + 1)
+    block = 32  # a plain transposition misses the cache at every step
+    for start in range(0, n, block):
+        stop = min(n, start + block)
+        for a in range(k + 1):
+            for i in range(start, stop):
+                rows[i, a] = across[a, i]
+    return rows

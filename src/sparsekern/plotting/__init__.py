@@ -1,0 +1,19 @@
+"""Figures of fitted models, with matplotlib: chains, decision surfaces and calibration.
+
+Every function draws into the axes it is given, or into a new figure if it is given none, and
+returns the axes. None of them shows a figure or changes matplotlib's settings.
+"""
+
+from .active_trace import plot_active_trace
+from .calibration import plot_calibration
+from .decision_surface import plot_decision_surface
+from .ranks import plot_ranks
+from .traces import plot_traces
+
+__all__ = [
+    "plot_active_trace",
+    "plot_calibration",
+    "plot_decision_surface",
+    "plot_ranks",
+    "plot_traces",
+]

@@ -1,0 +1,146 @@
+"""The predicted probability over the plane, with the posterior of its boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from .._checks import check_count
+from .figure_parts import CLASS_COLOURS, open_axes
+from .probability_grid import probabilities_on_grid
+
+_SURFACE = LinearSegmentedColormap.from_list(
+    "sparsekern_surface", ["#79B2DA", "#F8F8F8", "#EFA274"]
+)
+_MARGIN = 0.08
+_RING_AREAS = (20.0, 150.0)  # of a vector that is active never, always
+
+
+def plot_decision_surface(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    ax: Axes | None = None,
+    n_boundaries: int = 50,
+    resolution: int = 80,
+    features: Sequence[str] | None = None,
+) -> Axes:
+    """Plot the probability of the second class over two features, and how sure its boundary is.
+
+    The colours and the thick line, where it is one half, are the posterior mean. Each thin line is
+    the boundary of one posterior draw, so that their spread is the posterior of the boundary. Rings
+    mark the active vectors; area and darkness grow with the share of draws in which they are.
+
+    Parameters
+    ----------
+    model : fitted classifier of this package
+    X : array-like of shape (n_samples, 2)
+        The training rows, in the units in which they were given to ``fit``.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    ax : Axes, optional
+        None: a new figure.
+    n_boundaries : int, default=50
+        Posterior draws whose boundary is shown, evenly spaced over the chains; 0 for none.
+    resolution : int, default=80
+        Grid points along each feature.
+    features : pair of str, optional
+        Labels of the axes. None: the feature names of the model, if it has any.
+
+    Returns
+    -------
+    Axes
+        The colour bar is a further Axes of its figure.
+    """
+    n_boundaries = check_count("n_boundaries", n_boundaries, 0)
+    resolution = check_count("resolution", resolution, 2)
+    rows, y = _training_rows(model, X, y)
+    names = _axis_names(model, features)
+    spread = np.ptp(rows, axis=0)
+    margin = _MARGIN * np.where(spread > 0, spread, 1.0)
+    first, second = np.linspace(rows.min(axis=0) - margin, rows.max(axis=0) + margin, resolution).T
+    mean, boundaries = probabilities_on_grid(model, first, second, n_boundaries)
+
+    ax = open_axes(ax, 1, 1, figsize=(6.0, 4.6))[0, 0]
+    surface = ax.pcolormesh(
+        first, second, mean, cmap=_SURFACE, vmin=0, vmax=1, shading="gouraud", rasterized=True
+    )
+    for draw in boundaries:
+        _draw_boundary(ax, first, second, draw, linewidths=0.5, alpha=0.25)
+    _draw_boundary(ax, first, second, mean, linewidths=1.8)
+    _draw_rows(ax, model, rows, y)
+    ax.plot([], [], color="black", linewidth=1.8, label="boundary of the mean")
+    if len(boundaries):
+        label = f"boundaries of {len(boundaries)} draws"
+        ax.plot([], [], color="black", linewidth=0.5, alpha=0.5, label=label)
+    ax.legend(
+        loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=3, frameon=False,
+        fontsize="small", handletextpad=0.4, columnspacing=1.2, handlelength=1.2,
+    )  # fmt: skip
+    bar = ax.figure.colorbar(surface, ax=ax, label=f"Probability of class {model.classes_[1]}")
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    ax.set(xlim=first[[0, -1]], ylim=second[[0, -1]], xlabel=names[0], ylabel=names[1])
+    return ax
+
+
+def _training_rows(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    check_is_fitted(model)
+    if model.n_features_in_ != 2:
+        raise ValueError(
+            f"A decision surface needs a model of 2 features; this one has {model.n_features_in_}. "
+            "Fit a model on the two features to be shown."
+        )
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    seen = model._prepare(X)  # this also compares column names
+    signs = (y == model.classes_[1]).astype(np.float64) - (y == model.classes_[0])
+    features, response = model._training
+    if len(seen) != len(features) or not (
+        np.allclose(seen, features) and np.array_equal(signs, response)
+    ):
+        raise ValueError(
+            "X and y must be the rows and classes the model was fitted to, in their order and "
+            "units: the active vectors are marked among them."
+        )
+    return check_array(X, dtype=np.float64), y
+
+
+def _axis_names(model: Any, features: Sequence[str] | None) -> Sequence[str]:
+    if features is None:
+        return list(getattr(model, "feature_names_in_", ("Feature 1", "Feature 2")))
+    if isinstance(features, str) or len(features) != 2:
+        raise ValueError(f"features must be the two labels of the axes, got {features!r}.")
+    return features
+
+
+def _draw_boundary(
+    ax: Axes, first: np.ndarray, second: np.ndarray, probability: np.ndarray, **style: Any
+) -> None:
+    if probability.min() < 0.5 < probability.max():  # else matplotlib warns of an empty contour
+        ax.contour(first, second, probability, [0.5], colors="black", **style)
+
+
+def _draw_rows(ax: Any, model: Any, rows: np.ndarray, y: np.ndarray) -> None:
+    points: dict[str, Any] = {"s": 16, "edgecolor": "white", "linewidth": 0.4, "zorder": 3}
+    for name, colour, marker in zip(model.classes_, CLASS_COLOURS, "o^", strict=True):
+        label = f"class {name}"
+        ax.scatter(*rows[y == name].T, color=colour, marker=marker, label=label, **points)
+    active = model.active_vectors_
+    probability = model.active_probabilities_[active]
+    _draw_rings(ax, rows[active], probability)
+    most = probability.max(initial=0.0)
+    _draw_rings(ax, np.full((1, 2), np.nan), np.array([most]), f"active in {most:.0%} of draws")
+
+
+def _draw_rings(ax: Any, where: np.ndarray, probability: np.ndarray, label: str = "") -> None:
+    edges = np.zeros((len(where), 4))  # black, more or less opaque
+    edges[:, 3] = np.sqrt(probability)
+    areas = _RING_AREAS[0] + probability * (_RING_AREAS[1] - _RING_AREAS[0])
+    ax.scatter(*where.T, s=areas, facecolor="none", edgecolor=edges, zorder=4, label=label)

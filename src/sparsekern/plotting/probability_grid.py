@@ -1,0 +1,30 @@
+"""Posterior probabilities at the points of a grid, in blocks of bounded memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+_MOST_NUMBERS = 4_000_000  # probabilities held at once
+
+
+def probabilities_on_grid(
+    model: Any, first: np.ndarray, second: np.ndarray, n_boundaries: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean probability, and that of some evenly spaced draws, at the grid points."""
+    points: Any = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
+    if hasattr(model, "feature_names_in_"):
+        points = pd.DataFrame(points, columns=model.feature_names_in_)
+    n_draws = len(model.sample_proba(points[:1]))
+    chosen = np.linspace(0, n_draws - 1, min(n_boundaries, n_draws)).astype(np.intp)
+    mean, boundaries = np.empty(len(points)), np.empty((len(chosen), len(points)))
+    step = max(1, _MOST_NUMBERS // n_draws)
+    for start in range(0, len(points), step):
+        block = slice(start, start + step)
+        positive = model.sample_proba(points[block])[:, :, 1]
+        mean[block] = positive.mean(axis=0)
+        boundaries[:, block] = positive[chosen]
+    shape = (len(second), len(first))
+    return mean.reshape(shape), boundaries.reshape(-1, *shape)

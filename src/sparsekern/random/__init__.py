@@ -1,0 +1,1 @@
+"""Compiled random variates that numpy does not offer."""

@@ -1,0 +1,134 @@
+"""Bad input gets a sentence that names the argument, the value and the remedy."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+
+from sparsekern import GKMClassifier
+
+X = np.random.default_rng(0).normal(size=(20, 3))
+Y = np.repeat([0, 1], 10)
+
+
+def fit(X=X, y=Y, **parameters):
+    return GKMClassifier(
+        **{"draws": 5, "tune": 5, "chains": 1, "random_state": 0} | parameters
+    ).fit(X, y)
+
+
+def changed(value):
+    out = X.copy()
+    out[3, 1] = value
+    return out
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"X": changed(np.nan)}, "contains NaN"),
+        ({"X": changed(np.inf)}, "infinity"),
+        ({"X": np.array([["a", "b"]] * 20)}, "could not convert string"),
+        ({"X": X[:, :0]}, "0 feature"),
+        ({"X": X[:0], "y": Y[:0]}, "0 sample"),
+        ({"X": X[0]}, "Reshape your data"),
+        ({"y": np.zeros(20)}, "one class only"),
+        ({"y": np.arange(20) % 3}, "Only binary classification is supported"),
+        ({"y": np.linspace(0, 1, 20)}, "Unknown label type"),
+        ({"y": Y[:-1]}, "inconsistent numbers of samples"),
+        ({"y": np.where(Y == 0, np.nan, 1.0)}, "NaN"),
+        ({"X": X, "kernel": "precomputed"}, "square kernel matrix"),
+    ],
+)
+def test_data(data, words):
+    with pytest.raises(ValueError, match=words):
+        fit(**data)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"draws": 0}, "draws must be at least 1, got 0"),
+        ({"draws": -5}, "draws must be at least 1, got -5"),
+        ({"tune": -1}, "tune must be at least 0"),
+        ({"chains": 0}, "chains must be at least 1"),
+        ({"thin": 0}, "thin must be at least 1"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"max_active": 0}, "max_active must be at least 1"),
+        ({"active_set_moves": 0}, "active_set_moves"),
+        ({"latent_scans": 0}, "latent_scans"),
+        ({"scale_prior": (2, -1)}, r"scale_prior\[1\] must be positive"),
+        ({"scale_prior": 3}, "scale_prior must be a pair"),
+        ({"scale_prior": (1, np.nan)}, r"scale_prior\[1\]"),
+        ({"intercept_prior": (0, 1)}, r"intercept_prior\[0\]"),
+        ({"size_prior": (1, 1, 1)}, "size_prior must be a pair"),
+        ({"jitter": 0.0}, "jitter must be positive"),
+        ({"length_scale": -1.0}, "length_scale must be positive"),
+        ({"length_scale": [1.0, 2.0]}, "one positive number or 3"),
+        ({"length_scale": "mode"}, "length_scale='mode' is not known"),
+        ({"length_scale_bounds": (3, 2)}, "low < high"),
+        ({"learn_length_scale": True}, "learn_length_scale must be one of"),
+        ({"learn_length_scale": "each"}, "learn_length_scale must be one of"),
+        ({"progress": "loud"}, "progress must be one of"),
+        ({"kernel": "rfb"}, "kernel='rfb' is not known; use one of"),
+        ({"kernel": RBF([1.0, 2.0])}, "has 2 length scales, but X has 3 features"),
+        ({"kernel": RBF() + WhiteKernel()}, "remove the WhiteKernel"),
+        ({"kernel": RBF(), "length_scale": 2.0}, "cannot be combined"),
+        ({"kernel": "linear", "length_scale": 2.0}, "cannot be combined"),
+        ({"kernel": "linear", "learn_length_scale": "shared"}, "needs a compiled kernel"),
+        ({"kernel": lambda A, B: A[:, 0]}, "must return the matrix of shape"),
+        ({"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)}, "returned NaN"),
+        ({"kernel": lambda A, B: -(A @ B.T)}, "not positive definite"),
+        ({"kernel": lambda A, B: A[:, :1] + 0 * B[:, 0]}, "not symmetric"),
+        ({"checkpoint": __file__}, "is a file; give the name of a folder"),
+    ],
+)
+def test_parameters(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        fit(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"draws": 10.5}, "draws must be a whole number"),
+        ({"chains": "four"}, "chains must be a whole number"),
+        ({"kernel": 3}, "kernel must be a string"),
+        ({"sparse": "no"}, "sparse must be True or False"),
+        ({"standardize": 1.5}, "standardize must be True or False"),
+        ({"length_scale": None}, "length_scale must be a positive number"),
+    ],
+)
+def test_types(parameters, words):
+    with pytest.raises(TypeError, match=words):
+        fit(**parameters)
+
+
+@pytest.mark.parametrize("spoil", ["indefinite", "asymmetric"])
+def test_precomputed_matrix_that_is_no_kernel(spoil):
+    matrix = X @ X.T
+    if spoil == "indefinite":
+        matrix -= 5 * np.eye(20)
+    else:
+        matrix[2, 5] += 1.0
+    words = "not positive definite" if spoil == "indefinite" else "not symmetric"
+    with pytest.raises(ValueError, match=words):
+        fit(X=matrix, kernel="precomputed")
+
+
+def test_other_features_at_prediction():
+    model = fit()
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(X[:, :2])
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(changed(np.nan))
+    given = fit(X=X @ X.T + np.eye(20), kernel="precomputed")
+    with pytest.raises(ValueError, match="20 features"):
+        given.predict(np.ones((2, 3)))
+
+
+def test_a_kernel_that_raises_is_heard():
+    def broken(A, B):
+        raise RuntimeError("no such kernel today")
+
+    with pytest.raises(RuntimeError, match="no such kernel today"):
+        fit(kernel=broken)

@@ -1,0 +1,287 @@
+"""Chains in parallel, watched, stopped, extended, saved and resumed."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from sparsekern import GKMClassifier
+from sparsekern.estimators.progress import TextProgress
+from sparsekern.inference.mcmc import chains as chains_module
+
+
+def draws_of(model):
+    """Everything that was sampled."""
+    tree = model.posterior_
+    groups = [tree["posterior"].to_dataset(), tree["sparse_coefficients"].to_dataset()]
+    return {name: group[name].to_numpy() for group in groups for name in group.data_vars}
+
+
+def assert_same_draws(one, two):
+    first, second = draws_of(one), draws_of(two)
+    assert first.keys() == second.keys()
+    for name in first:
+        assert_array_equal(first[name], second[name], err_msg=name)
+
+
+@pytest.mark.parametrize("learn", [False, "per_feature"])
+def test_threads_and_length_of_legs_change_nothing(two_classes, monkeypatch, learn):
+    X, y = two_classes
+    settings = {"draws": 130, "tune": 70, "chains": 3, "random_state": 5, "thin": 2}
+    base = GKMClassifier(learn_length_scale=learn, **settings).fit(X, y)
+    assert_same_draws(
+        base, GKMClassifier(learn_length_scale=learn, n_jobs=-1, **settings).fit(X, y)
+    )
+    monkeypatch.setattr(chains_module, "_LEG_SECONDS", 0.0)
+    assert_same_draws(base, GKMClassifier(learn_length_scale=learn, **settings).fit(X, y))
+
+
+def test_chains_differ_from_each_other(two_classes, short):
+    model = GKMClassifier(**short).fit(*two_classes)
+    scale = model.posterior_["posterior"]["scale"].to_numpy()
+    assert not np.any(scale[0] == scale[1])
+
+
+def test_thinning_keeps_every_other_draw(two_classes, short):
+    """Thinned chains are the long chains at every second sweep, but for the coefficients drawn."""
+    X, y = two_classes
+    every = GKMClassifier(**short | {"draws": 40}).fit(X, y)
+    second = GKMClassifier(**short | {"draws": 20, "thin": 2}).fit(X, y)
+    assert second.n_draws_ == 20
+    assert len(second._size_traces[0]) == len(every._size_traces[0]) == 90
+    assert_array_equal(second._size_traces[0][:50], every._size_traces[0][:50])
+
+
+class Watcher:
+    """A callback that counts events and can ask for the end."""
+
+    def __init__(self, stop_after=None):
+        self.events, self.stop_after = [], stop_after
+
+    def setup(self, estimator, context):
+        self.events.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.events.append(("begin", context.task_name))
+
+    def on_fit_task_end(self, estimator, context):
+        self.events.append(("end", context.task_name))
+        done = sum(event == ("end", "percent") for event in self.events)
+        return self.stop_after is not None and done >= self.stop_after
+
+    def teardown(self, estimator, context):
+        self.events.append("teardown")
+
+
+def test_progress_goes_through_scikit_learn_callbacks(two_classes, short):
+    watcher = Watcher()
+    GKMClassifier(**short).set_callbacks(watcher).fit(*two_classes)
+    assert watcher.events[0] == "setup"
+    assert watcher.events[-1] == "teardown"
+    assert watcher.events.count(("end", "percent")) == 200
+    assert watcher.events.count(("end", "chain")) == 2
+
+
+def test_a_callback_can_end_sampling(two_classes, monkeypatch):
+    monkeypatch.setattr(chains_module, "_LEG_SECONDS", 0.0)
+    X, y = two_classes
+    model = GKMClassifier(draws=1000, tune=0, chains=2, random_state=0)
+    model.set_callbacks(Watcher(stop_after=40))
+    with pytest.warns(UserWarning, match="Sampling was stopped after .* draws in each of 2 chains"):
+        model.fit(X, y)
+    assert 100 < model.n_draws_ < 500
+    assert model.posterior_["posterior"].sizes["draw"] == model.n_draws_
+    assert model.predict_proba(X).shape == (80, 2)
+
+
+def interrupt_when(model, fraction):
+    """Send Ctrl-C to this process once sampling is under way."""
+
+    class Interrupter(Watcher):
+        def on_fit_task_end(self, estimator, context):
+            super().on_fit_task_end(estimator, context)
+            done = self.events.count(("end", "percent"))
+            if "sent" not in self.events and done >= 100 * fraction * estimator.chains:
+                self.events.append("sent")
+                threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
+                time.sleep(0.05)
+
+    return model.set_callbacks(Interrupter())
+
+
+def test_ctrl_c_keeps_the_draws_and_warm_start_goes_on(two_classes):
+    X, y = two_classes
+    settings = {"draws": 3000, "tune": 100, "chains": 2, "random_state": 0}
+    model = interrupt_when(GKMClassifier(**settings), 0.3)
+    with pytest.warns(UserWarning, match=r"interrupted after \d+ of 3000 draws"):
+        model.fit(X, y)
+    kept = model.n_draws_
+    assert 0 < kept < 3000
+    assert model.predict_proba(X).shape == (80, 2)
+    before = draws_of(model)["scale"]
+    model.set_callbacks().set_params(warm_start=True).fit(X, y)
+    assert model.n_draws_ == 3000
+    assert_array_equal(draws_of(model)["scale"][:, :kept], before)
+
+
+def test_ctrl_c_while_tuning_is_a_keyboard_interrupt(two_classes):
+    model = interrupt_when(GKMClassifier(draws=10, tune=5000, chains=2, random_state=0), 0.2)
+    with pytest.raises(KeyboardInterrupt, match="before any draw was kept"):
+        model.fit(*two_classes)
+
+
+def test_warm_start_extends_the_chains(two_classes):
+    """From a sweep at which the factor is rebuilt anyway, extending is bitwise one long run."""
+    X, y = two_classes
+    settings = {"tune": 50, "chains": 2, "random_state": 0}
+    long = GKMClassifier(draws=150, **settings).fit(X, y)
+    model = GKMClassifier(draws=100, warm_start=True, **settings).fit(X, y)
+    model.set_params(draws=150).fit(X, y)
+    assert_same_draws(long, model)
+    with pytest.warns(UserWarning, match="without a larger draws"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="is fewer than the 150 of the last fit"):
+        model.set_params(draws=20).fit(X, y)
+    with pytest.raises(ValueError, match="the data or the parameters have changed"):
+        model.set_params(draws=200).fit(X + 1e-3 * X**2, y)
+    with pytest.raises(ValueError, match="the data or the parameters have changed"):
+        model.set_params(draws=200, max_active=5).fit(X, y)
+
+
+KILLED = textwrap.dedent(
+    """
+    import sys
+    import numpy as np
+    from sparsekern import GKMClassifier
+    from sparsekern.datasets import make_ripley
+    X, y = make_ripley(80, random_state=3)
+    print("begin", flush=True)
+    GKMClassifier(draws=12000, tune=100, chains=2, thin=1, random_state=7, checkpoint=sys.argv[1],
+                  n_jobs=2, progress=False).fit(X, y)
+    print("end", flush=True)
+    """
+)
+
+
+def test_kill_and_resume_gives_the_uninterrupted_draws(two_classes, tmp_path):
+    X, y = two_classes
+    settings = {"draws": 12000, "tune": 100, "chains": 2, "random_state": 7}
+    folder = tmp_path / "saved"
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(folder)], stdout=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 120
+    while len(list(folder.glob("run-*/chain-*.npz"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()  # SIGKILL: nothing can be tidied up
+    printed, _ = process.communicate()
+    assert "end" not in printed
+    (saved,) = folder.glob("run-*/chain-0.npz")
+    done = int(np.load(saved)["state.sweep"][0])
+    assert 0 < done < 12100
+    other = GKMClassifier(**settings | {"draws": 100}, checkpoint=folder)
+    with pytest.warns(UserWarning, match=r"unfinished run of other data or parameters \(draws"):
+        other.fit(X, y)
+    resumed = GKMClassifier(**settings, checkpoint=folder).fit(X, y)
+    assert_same_draws(GKMClassifier(**settings).fit(X, y), resumed)
+
+
+@pytest.fixture
+def finished(two_classes, short, tmp_path):
+    model = GKMClassifier(**short, checkpoint=tmp_path).fit(*two_classes)
+    (path,) = tmp_path.glob("run-*/chain-0.npz")
+    return model, path
+
+
+def test_a_finished_run_is_read_back(two_classes, short, tmp_path, finished):
+    model, path = finished
+    stamp = path.stat().st_mtime_ns
+    again = GKMClassifier(**short, checkpoint=tmp_path).fit(*two_classes)
+    assert_same_draws(model, again)
+    assert path.stat().st_mtime_ns == stamp
+    unseeded = short | {"random_state": None}
+    one = GKMClassifier(**unseeded, checkpoint=tmp_path).fit(*two_classes)
+    two = GKMClassifier(**unseeded, checkpoint=tmp_path).fit(*two_classes)
+    assert not np.array_equal(draws_of(one)["scale"], draws_of(two)["scale"])
+
+
+def test_other_data_and_parameters_have_their_own_files(two_classes, short, tmp_path, finished):
+    X, y = two_classes
+    GKMClassifier(**short, checkpoint=tmp_path).fit(X + 1.0, y)  # the same once standardised
+    GKMClassifier(**short, checkpoint=tmp_path).fit(X, -y)
+    GKMClassifier(**short | {"draws": 51}, checkpoint=tmp_path).fit(X, y)
+    assert len(list(tmp_path.glob("run-*"))) >= 3
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "swap", "about"])
+def test_damaged_checkpoints_are_refused(two_classes, short, tmp_path, finished, damage):
+    _, path = finished
+    content = path.read_bytes()
+    words = "is damaged"
+    if damage == "cut":
+        path.write_bytes(content[: len(content) // 2])
+    elif damage == "flip":
+        middle = len(content) // 2
+        path.write_bytes(content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :])
+    elif damage == "swap":  # the file of another run under this run's name
+        GKMClassifier(**short | {"max_active": 7}, checkpoint=tmp_path / "b").fit(*two_classes)
+        (other,) = (tmp_path / "b").glob("run-*/chain-0.npz")
+        path.write_bytes(other.read_bytes())
+        words = "other data or parameters"
+    else:
+        (path.parent / "run.json").write_text("{")
+        words = "missing or damaged"
+    with pytest.raises(ValueError, match=words):
+        GKMClassifier(**short, checkpoint=tmp_path).fit(*two_classes)
+
+
+def test_text_progress_waits_two_seconds(monkeypatch):
+    clock = iter([0.0, 1.0, 3.0, 9.0, 9.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    stream = io.StringIO()
+    progress = TextProgress("model", 2, stream)
+    progress.update(0, 0.2)
+    assert stream.getvalue() == ""
+    progress.update(0, 0.5)
+    progress.update(1, 1.0)
+    progress.close()
+    lines = stream.getvalue().splitlines()
+    assert "25%" in lines[0]
+    assert "75%" in lines[-1]
+
+
+DIGEST = textwrap.dedent(
+    """
+    import hashlib, warnings
+    warnings.simplefilter("ignore")
+    from sparsekern import GKMClassifier
+    from sparsekern.datasets import make_ripley
+    X, y = make_ripley(80, random_state=3)
+    model = GKMClassifier(draws=200, tune=100, chains=2, random_state=7, progress=False).fit(X, y)
+    print(hashlib.sha256(model._draws.coefficients.tobytes()).hexdigest())
+    """
+)
+
+
+@pytest.mark.slow
+def test_fresh_and_cached_binaries_give_the_same_draws(tmp_path):
+    """A process that compiles and one that reads the cache agree to the last digit."""
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", DIGEST],
+            env=os.environ | {"SPARSEKERN_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    }
+    assert len(printed) == 1

@@ -1,0 +1,28 @@
+"""The scikit-learn contract, to the letter."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sparsekern import GKMClassifier
+
+SHORT = {"draws": 60, "tune": 60, "chains": 2}
+
+# The Array API check runs only under SCIPY_ARRAY_API=1, for estimators that claim support.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+
+
+@parametrize_with_checks(
+    [
+        GKMClassifier(**SHORT),
+        GKMClassifier(kernel="matern32", learn_length_scale="shared", **SHORT),
+        GKMClassifier(sparse=False, **SHORT),
+    ]
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([GKMClassifier(), GKMClassifier(learn_length_scale="per_feature")])
+def test_scikit_learn_check_at_the_defaults(estimator, check):
+    check(estimator)

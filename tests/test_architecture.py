@@ -1,0 +1,90 @@
+"""Imports go down the levels of the design, or stay level without cycles."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "src" / "sparsekern"
+
+LEVELS = {
+    "_jit": 0, "_checks": 0,
+    "random": 1, "linalg": 1,
+    "kernels": 2,
+    "likelihoods": 3, "bases": 3, "priors": 3,
+    "model": 4, "posterior": 4,
+    "inference": 5,
+    "recipes": 6, "estimators": 6,
+    "plotting": 7, "datasets": 7,
+}  # fmt: skip
+
+
+def modules() -> list[Path]:
+    return [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
+
+
+def imports_of(path: Path) -> set[str]:
+    """Top-level pieces of the package that a file imports."""
+    parents = path.relative_to(PACKAGE).parts[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = parents[: len(parents) - node.level + 1]
+                target = [*base, *(node.module.split(".") if node.module else [])]
+                found |= {target[0]} if target else {alias.name for alias in node.names}
+            elif node.module and node.module.split(".")[0] == "sparsekern":
+                parts = node.module.split(".")[1:]
+                found |= {parts[0]} if parts else {alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {
+                alias.name.split(".")[1]
+                for alias in node.names
+                if alias.name.startswith("sparsekern.")
+            }
+    return found
+
+
+def piece_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_down(path):
+    level = LEVELS[piece_of(path)]
+    for target in imports_of(path) - {"__version__"}:
+        assert LEVELS[target] <= level, f"{path.name} (level {level}) imports {target}"
+
+
+def test_level_pieces_do_not_import_each_other_in_a_circle():
+    graph: dict[str, set[str]] = {}
+    for path in modules():
+        graph.setdefault(piece_of(path), set()).update(imports_of(path) - {piece_of(path)})
+    finished: set[str] = set()
+
+    def visit(piece: str, above: tuple[str, ...]) -> None:
+        assert piece not in above, " -> ".join((*above, piece))
+        if piece not in finished:
+            for target in graph.get(piece, set()) & LEVELS.keys():
+                visit(target, (*above, piece))
+            finished.add(piece)
+
+    for piece in graph:
+        visit(piece, ())
+
+
+def test_sampler_of_the_active_set_knows_no_likelihood():
+    source = (PACKAGE / "inference" / "mcmc" / "active_set.py").read_text()
+    assert "likelihoods" not in source
+    assert "probit" not in source
+
+
+def test_source_files_stay_small():
+    long = {
+        str(path.relative_to(PACKAGE)): lines
+        for path in modules()
+        if (lines := len(path.read_text().splitlines())) > 380
+    }
+    assert not long

@@ -1,0 +1,60 @@
+"""Run the benchmarks: ``python benchmarks/run.py [part ...] [--quick]``.
+
+Tables go to ``benchmarks/results`` (with ``--quick`` to ``benchmarks/results/quick``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+from pathlib import Path
+
+from tables import markdown, write_index, write_part
+from threadpoolctl import threadpool_limits
+
+PARTS = ("sweep_cost", "effective_samples", "tuning", "memory", "accuracy")
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Benchmarks of sparsekern; timings are ratios.")
+    parser.add_argument("parts", nargs="*", help=f"any of {', '.join(PARTS)}; default: all")
+    parser.add_argument("--quick", action="store_true", help="smoke run in seconds per part")
+    parser.add_argument("--n-jobs", type=int, default=2, help="processes of accuracy (default 2)")
+    parser.add_argument(
+        "--paper-max-active",
+        action="store_true",
+        help="accuracy: the paper's largest active sets (140, 400) instead of the default 100",
+    )
+    parser.add_argument("--sets", nargs="*", help="effective_samples, tuning: only these data sets")
+    chosen = parser.parse_args(arguments)
+    unknown = set(chosen.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"unknown part {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
+    return chosen
+
+
+def main() -> int:
+    chosen = parse()
+    folder = Path(__file__).parent / "results"
+    folder = folder / "quick" if chosen.quick else folder
+    for name in chosen.parts or PARTS:
+        module = importlib.import_module(name)
+        options: dict[str, object] = {"quick": chosen.quick}
+        if name == "accuracy":
+            options |= {"n_jobs": chosen.n_jobs, "paper_max_active": chosen.paper_max_active}
+        if name in ("effective_samples", "tuning") and chosen.sets:
+            options["sets"] = tuple(chosen.sets)
+        print(f"== {name}", flush=True)
+        begin = time.monotonic()
+        with threadpool_limits(limits=1):
+            rows = module.measure(**options)
+        write_part(folder, name, module.__doc__, rows, chosen.quick)
+        print(markdown(rows), f"({time.monotonic() - begin:.0f} s)", sep="\n", flush=True)
+    write_index(folder, list(PARTS))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -43,7 +43,7 @@ class ReferenceChains:
         self.traces = []
         for number, chain in enumerate(ours.chains):
             state = chain.state
-            rows = state.rows[: state.count[0]]
+            rows = state.rows[: state.n_active[0]]
             eta, g = 1.0 / state.variances
             start = (np.random.default_rng([7, number]), rows, state.latent[0], g, eta)
             reference = ReferenceChain(model, *start)

@@ -69,7 +69,7 @@ def _time_whole_sweeps(chains: OurChains, floor: Floor, rounds: int, chunk: int)
 def _time_steps(chains: OurChains, floor: Floor, rounds: int) -> dict[str, float]:
     """Return the floors of every step, running them in the order of the sweep."""
     factor = chains.workspaces[0].factor
-    basis, length_scale = chains.sampler._basis, chains.chains[0].state.length_scale
+    basis, length_scale = chains.sampler.basis, chains.chains[0].state.length_scale
     rng = chains.chains[0].rngs[0]
     steps = list_steps(chains)
     for _, function, arguments in steps:  # compile

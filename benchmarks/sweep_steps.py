@@ -14,7 +14,8 @@ from sparsekern.inference.mcmc.gibbs import store_draw
 from sparsekern.inference.mcmc.scales import DIRECTIONS, slice_scales
 from sparsekern.likelihoods.probit import rescale_latents, scan_latents
 from sparsekern.linalg.triangular import dot
-from sparsekern.linalg.whitened_factor import hat_rows, refactor, refresh_cross
+from sparsekern.linalg.whitened_factor import refactor, refresh_cross
+from sparsekern.linalg.whitened_response import hat_rows
 
 Step = tuple[str, Callable[..., Any], tuple[Any, ...]]
 
@@ -26,8 +27,8 @@ def do_nothing(rng, factor):
 
 
 @numba.njit(error_model="numpy")
-def _make_hat(factor, across, down, leverage, diagonal):
-    hat = hat_rows(factor, across, down)
+def _make_hat(factor, buffer, leverage, diagonal):
+    hat = hat_rows(factor, buffer)
     for i in range(hat.shape[0]):
         most = 1.0 + factor.variances[0] + factor.variances[1] * diagonal[i]
         leverage[i] = min(dot(hat[i], hat[i], hat.shape[1]), 1.0 - 1.0 / most)
@@ -35,7 +36,7 @@ def _make_hat(factor, across, down, leverage, diagonal):
 
 @numba.njit(error_model="numpy")
 def _scan(rng, factor, down, leverage, side, scans):
-    n, size = side.shape[0], factor.count[0] + 1
+    n, size = side.shape[0], factor.n_active[0] + 1
     hat = down[: n * size].reshape(n, size)
     response, projected = factor.response[0], factor.projected[0]
     for _ in range(scans):
@@ -63,10 +64,10 @@ def list_steps(chains: OurChains) -> list[Step]:
         for d, name in enumerate(("slice of g", "slice of eta", "slice along the ridge"))
     ]  # fmt: skip
     move = (
-        rng, factor, sampler._basis, state.length_scale, settings.log_weights, settings.moves,
+        rng, factor, sampler.basis, state.length_scale, settings.log_weights, settings.moves,
         np.zeros(0, np.int64), state.tallies,
     )  # fmt: skip
-    hat = (factor, work.across, work.down, work.leverage, sampler._basis.diagonal)
+    hat = (factor, work.hat, work.leverage, sampler.basis.diagonal)
     scan = (rng, factor, work.down, work.leverage, settings.side, settings.scans)
     return [
         (f"{settings.moves} active-set moves", move_active_set, move),

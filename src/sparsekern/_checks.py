@@ -24,9 +24,10 @@ def check_positive(name: str, value: Any) -> float:
         raise TypeError(
             f"{name} must be a positive number, got {value!r} of type {type(value).__name__}."
         )
-    if not (math.isfinite(value) and value > 0):
+    number = float(value)
+    if not (math.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
-    return float(value)
+    return number
 
 
 def check_pair(name: str, value: Any, meaning: str) -> tuple[float, float]:

@@ -16,21 +16,24 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import config
 
 _KEPT_CACHE_FOLDERS = 4  # source versions whose binaries stay on disk
 
 
 def _source_hash() -> str:
-    """Hash the sources of this package, the version of numba and nothing else."""
+    """Hash numba's version and every source that compiled code can depend on.
+
+    Besides compiled functions these are the NamedTuples and constants they are compiled against;
+    estimators, figures and data sets hold neither.
+    """
     package = Path(__file__).parent
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(package.rglob("*.py")):
-        text = path.read_bytes()
-        if b"_jit import" in text or path == Path(
-            __file__
-        ):  # files without compiled code cannot make a binary stale
-            digest.update(str(path.relative_to(package)).encode())
-            digest.update(text)
+        name = path.relative_to(package)
+        if name.parts[0] not in ("estimators", "plotting", "datasets"):
+            digest.update(str(name).encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -66,6 +69,7 @@ def _prune(root: Path, keep: Path) -> None:
 
 
 _FOLDER = str(_cache_folder())
+_NUMBA: Any = config  # its settings are made at run time, out of sight of type checkers
 
 
 def jit(function: Callable[..., Any]) -> Any:
@@ -75,12 +79,12 @@ def jit(function: Callable[..., Any]) -> Any:
     each inlined copy of a function round in its own way, and a binary from the cache would give
     other last digits than the one just compiled.
     """
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _FOLDER  # read once by numba, when the dispatcher is made
+    before = _NUMBA.CACHE_DIR
+    _NUMBA.CACHE_DIR = _FOLDER  # read once by numba, when the dispatcher is made
     try:
         return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     finally:
-        numba.config.CACHE_DIR = before
+        _NUMBA.CACHE_DIR = before
 
 
 def is_compiled(name: str) -> bool:

@@ -94,20 +94,23 @@ class KernelExpansionPosterior:
         """Yield (rows of ``features``, latent draws of shape (draws, rows)), block after block."""
         step = max(1, _BLOCK_NUMBERS // max(1, self.n_draws))
         matrix = self.matrix()
-        if self.length_scales is None and matrix.nnz > _DENSE_SHARE * np.prod(matrix.shape):
-            matrix = matrix.toarray()
+        product: np.ndarray | sparse.csr_array = matrix
+        if matrix.nnz > _DENSE_SHARE * self.n_draws * len(self.rows):
+            product = matrix.toarray()
         for start in range(0, len(features), step):
             block = slice(start, min(start + step, len(features)))
-            latent = self._latent(matrix, features[block])
+            if self.length_scales is not None:
+                latent = self._latent_by_width(matrix, features[block])
+            elif self.kernel.precomputed:
+                latent = product @ np.ascontiguousarray(features[block, self.rows].T)
+            else:
+                latent = product @ self.kernel.matrix(self.vectors, features[block])
             latent += self.intercepts.reshape(-1, 1)
             yield block, latent
 
-    def _latent(self, matrix: np.ndarray | sparse.csr_array, features: np.ndarray) -> np.ndarray:
-        if self.kernel.precomputed:
-            return matrix @ np.ascontiguousarray(features[:, self.rows].T)
-        if self.length_scales is None:
-            return matrix @ self.kernel.matrix(self.vectors, features)
-        # Learned widths: draws that share one share the kernel matrix at their own vectors.
+    def _latent_by_width(self, matrix: sparse.csr_array, features: np.ndarray) -> np.ndarray:
+        """Learned widths: draws that share one share the kernel matrix at their own vectors."""
+        assert self.length_scales is not None
         scales = self.length_scales.reshape(self.n_draws, -1)
         values, group = np.unique(scales, axis=0, return_inverse=True)
         latent = np.empty((self.n_draws, len(features)))

@@ -230,7 +230,8 @@ def test_far_points_get_the_intercept_not_nan(two_classes, short):
 
 
 def test_two_rows(short):
-    model = GKMClassifier(**short | {"draws": 3000}).fit([[0.0], [1.0]], ["a", "b"])
+    model = GKMClassifier(scale_prior=(2, 20), **short | {"draws": 3000})
+    model.fit([[0.0], [1.0]], ["a", "b"])
     proba = model.predict_proba([[0.0], [1.0]])
     assert proba[0, 0] > 0.5 > proba[1, 0]
 

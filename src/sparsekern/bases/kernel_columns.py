@@ -52,7 +52,7 @@ def rebuild(factor, basis, length_scale):
     Returns the smallest pivot of the kernel matrix at the active vectors, before clamping.
     """
     factor.position[:] = -1
-    for a in range(factor.count[0]):
+    for a in range(factor.n_active[0]):
         factor.position[factor.rows[a]] = a
         write_column(basis, length_scale, factor.rows[a], factor.whitened[a])
     smallest = whiten_loaded_columns(factor, basis.jitter)

@@ -7,22 +7,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from .._checks import check_choice, check_count, check_flag, check_pair, check_positive
 from ..inference.mcmc.length_scale import FIXED, PER_FEATURE, SHARED
 from ..inference.mcmc.sampler import GeneralizedKernelSampler
 from ..kernels import check_positive_definite, resolve_kernel
 from ..recipes import generalized_kernel_classifier
-from .kernel_draws import KernelDrawsMixin
-from .sampling import SamplingEstimator
-from .standardizer import Standardizer
+from .kernel_draws import KernelDrawsEstimator
+from .two_classes import TwoClassPrediction, encode_two_classes
 
 _WIDTH_MODES = {False: FIXED, "shared": SHARED, "per_feature": PER_FEATURE}
 
 
-class GKMClassifier(KernelDrawsMixin, ClassifierMixin, SamplingEstimator):
+class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
     r"""Sparse Bayesian kernel classifier: the generalized kernel model with a probit link.
 
     A latent function that rests on a few *active* training rows,
@@ -206,9 +204,7 @@ class GKMClassifier(KernelDrawsMixin, ClassifierMixin, SamplingEstimator):
         plan = self._check_sampling_parameters()
         width_mode = self._check_model_parameters()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self._check_two_classes(y)
+        self.classes_, side = encode_two_classes(y)
         features = self._prepare_training(X)
         kernel = resolve_kernel(self.kernel, self.length_scale, features)
         check_positive_definite(kernel, features)
@@ -230,13 +226,13 @@ class GKMClassifier(KernelDrawsMixin, ClassifierMixin, SamplingEstimator):
         sampler = GeneralizedKernelSampler(
             model,
             features,
-            2.0 * codes - 1.0,
+            side,
             width_mode=width_mode,
             width_bounds=self.length_scale_bounds,
             moves=self.active_set_moves,
             scans=self.latent_scans,
         )
-        self._keep(self._sample(sampler, plan), sampler, 2.0 * codes - 1.0)
+        self._keep(self._sample(sampler, plan), sampler, side)
         return self
 
     def _check_model_parameters(self) -> int:
@@ -251,109 +247,3 @@ class GKMClassifier(KernelDrawsMixin, ClassifierMixin, SamplingEstimator):
         check_count("active_set_moves", self.active_set_moves)
         check_count("latent_scans", self.latent_scans)
         return _WIDTH_MODES[self.learn_length_scale]
-
-    def _check_two_classes(self, y: np.ndarray) -> None:
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(y)}, with {len(self.classes_)} classes; wrap the estimator in "
-                "sklearn.multiclass.OneVsRestClassifier for more than two."
-            )
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y holds one class only ({self.classes_[0]!r}); a classifier needs two."
-            )
-
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _prepare_training(self, X: np.ndarray) -> np.ndarray:
-        """Return the rows as the kernel sees them, in memory of our own."""
-        self._standardizer = None
-        if self._is_precomputed():
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    "kernel='precomputed' needs the square kernel matrix of the training rows as "
-                    f"X; got the shape {X.shape}."
-                )
-        elif self.standardize:
-            self._standardizer = Standardizer(X)
-            X = self._standardizer(X)
-        # by feature (Fortran order), as compiled kernels read the training rows
-        return np.require(X, requirements=["F", "A", "W", "O"])
-
-    def _prepare(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "classes_")
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        if self._standardizer is not None:
-            X = self._standardizer(X)
-        return np.require(X, requirements=["C", "A", "W"])
-
-    def _positive_probability(self, X: Any) -> np.ndarray:
-        features = self._prepare(X)
-        return self._draws.mean_response(features)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return class probabilities, averaged over the kept draws.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Columns in the order of ``classes_``.
-        """
-        positive = self._positive_probability(X)
-        return np.column_stack([1.0 - positive, positive])
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        r"""Return the latent value of the predicted probability, :math:`\Phi^{-1}(P(y=1))`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Positive where ``predict`` gives ``classes_[1]``; beyond 8.2 in absolute value the
-            probability is 0 or 1 to machine precision, and so the value is clipped.
-        """
-        tiny = np.finfo(np.float64).epsneg
-        positive = self._positive_probability(X)
-        return self._draws.likelihood.link(np.clip(positive, tiny, 1.0 - tiny))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the more probable class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        positive = self._positive_probability(X)
-        return self.classes_[(positive > 0.5).astype(np.intp)]
-
-    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
-        """Return posterior draws of the class probabilities, for histograms of single cases.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        thin : int, default=1
-            Return every ``thin``-th draw of each chain only.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples, 2)
-            Chain after chain. With ``thin=1`` there are ``chains * draws`` of them, and their mean
-            is ``predict_proba(X)``.
-        """
-        features = self._prepare(X)
-        positive = self._draws.thinned(check_count("thin", thin)).response_draws(features)
-        return np.stack([1.0 - positive, positive], axis=-1)

@@ -10,13 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 from ..inference.diagnostics import summarize_scalars
 from ..inference.mcmc.chains import ChainRun
 from ..posterior import KernelExpansionPosterior
+from .sampling import SamplingEstimator
 
 _MOST_POINTWISE = 20_000_000  # numbers; beyond, the pointwise log-likelihood is made on demand
 _MOVE_NAMES = ("birth", "death", "swap", "length_scale")
 
 
-class KernelDrawsMixin:
+class KernelDrawsEstimator(SamplingEstimator):
     """Keep the draws of a run and offer them as fitted attributes."""
+
+    learn_length_scale: Any
 
     def _keep(self, run: ChainRun, sampler: Any, response: np.ndarray) -> None:
         """Turn a run into fitted attributes and judge its convergence."""
@@ -27,7 +30,7 @@ class KernelDrawsMixin:
         def stack(name: str) -> np.ndarray:
             return np.stack([getattr(chain, name)[:kept] for chain in draws])
 
-        counts = stack("count")
+        counts = stack("n_active")
         width = max(1, int(counts.max()))
         training_rows = stack("rows")[..., :width]
         held = np.arange(width) < counts[..., None]

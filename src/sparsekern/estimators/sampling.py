@@ -30,6 +30,16 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
     n_jobs, random_state``.
     """
 
+    draws: int
+    tune: int
+    chains: int
+    thin: int
+    warm_start: bool
+    checkpoint: Any
+    progress: Any
+    n_jobs: int | None
+    random_state: Any
+
     def _check_sampling_parameters(self) -> Plan:
         plan = Plan(
             tune=check_count("tune", self.tune, 0),

@@ -49,6 +49,10 @@ class Sampler(Protocol):
         """Return the memory that a running chain needs besides its state."""
         ...
 
+    def fingerprint_parts(self) -> list[Any]:
+        """Return what decides the draws: data, kernel values, settings."""
+        ...
+
     def advance(
         self,
         rngs: tuple[np.random.Generator, np.random.Generator],

@@ -20,6 +20,7 @@ import math
 
 from .._jit import jit
 
+_FAR = 1e4  # exp(-r) is zero long before; an infinite r would make 0 * inf of it
 TABLE, RBF, LAPLACIAN, MATERN12, MATERN32, MATERN52, LINEAR = range(7)
 CODES = {
     "rbf": RBF,
@@ -70,11 +71,11 @@ def kernel_against(columns, point, inverse_scale, kind, amplitude, out):
             out[i] = amplitude * math.exp(-math.sqrt(out[i]))
     elif kind == MATERN32:
         for i in range(out.shape[0]):
-            r = math.sqrt(3.0 * out[i])
+            r = min(math.sqrt(3.0 * out[i]), _FAR)
             out[i] = amplitude * (1.0 + r) * math.exp(-r)
     elif kind == MATERN52:
         for i in range(out.shape[0]):
-            r = math.sqrt(5.0 * out[i])
+            r = min(math.sqrt(5.0 * out[i]), _FAR)
             out[i] = amplitude * (1.0 + r + r * r / 3.0) * math.exp(-r)
     else:
         for i in range(out.shape[0]):

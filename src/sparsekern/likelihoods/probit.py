@@ -22,7 +22,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from .._jit import jit
 from ..linalg.triangular import dot
-from ..linalg.whitened_factor import quadratic_form
+from ..linalg.whitened_response import quadratic_form
 from ..random.truncated_normal import normal_on_side
 
 
@@ -68,7 +68,7 @@ def scan_latents(rng, response, projected, hat, leverage, side):
 def rescale_latents(rng, factor):
     """Radial move: redraw the length of s given its direction."""
     response, projected = factor.response[0], factor.projected[0]
-    n, size = response.shape[0], factor.count[0] + 1
+    n, size = response.shape[0], factor.n_active[0] + 1
     form = quadratic_form(
         factor, factor.root, factor.projected, factor.variances[0], factor.variances[1],
         dot(response, response, n), dot(projected, projected, size),
@@ -83,6 +83,8 @@ def rescale_latents(rng, factor):
 @jit
 def log_normal_cdf(z):
     r"""Return :math:`\log\Phi(z)`, by the asymptotic series where :math:`\Phi` underflows."""
+    if z > 0.0:
+        return math.log1p(-0.5 * math.erfc(z * math.sqrt(0.5)))
     if z > -30.0:
         return math.log(0.5 * math.erfc(-z * math.sqrt(0.5)))
     square = 1.0 / (z * z)

@@ -39,7 +39,7 @@ def value_birth(factor, row, column, diagonal, jitter):
         Added to the diagonal. Exactly :math:`\kappa\ge\epsilon`: rounding below is clamped, never
         vetoed, since a one-sided veto would break reversibility.
     """
-    k = factor.count[0]
+    k = factor.n_active[0]
     prior_row = factor.prior_root[k]
     residual = factor.whitened[k]
     for a in range(k):
@@ -89,10 +89,10 @@ def value_birth(factor, row, column, diagonal, jitter):
 @jit
 def commit_birth(factor, row):
     """Take in the column that :func:`value_birth` has left behind the last one."""
-    k = factor.count[0]
+    k = factor.n_active[0]
     factor.rows[k] = row
     factor.position[row] = k
-    factor.count[0] = k + 1
+    factor.n_active[0] = k + 1
 
 
 @jit
@@ -143,7 +143,7 @@ def _rotate_columns(matrix, left, first, last, cosine, sine):
 @jit
 def commit_death(factor, position):
     """Remove the active vector at ``position`` by rotating it last and dropping it; O(nk)."""
-    size = factor.count[0]
+    size = factor.n_active[0]
     victim = factor.rows[position]
     prior_root, root = factor.prior_root, factor.root
     steps = size - 1 - position
@@ -196,14 +196,14 @@ def commit_death(factor, position):
                 sines[step],
             )
     factor.position[victim] = -1
-    factor.count[0] = size - 1
+    factor.n_active[0] = size - 1
 
 
 @jit
 def value_swap(factor, position, row, column, diagonal, jitter):
     """Return the log Bayes factor of replacing the vector at ``position`` by ``row``."""
     birth = value_birth(factor, row, column, diagonal, jitter)
-    return birth + value_death(factor, position, factor.count[0] + 1)
+    return birth + value_death(factor, position, factor.n_active[0] + 1)
 
 
 @jit

@@ -27,22 +27,15 @@ import numpy as np
 
 from .._jit import jit
 from .blas import cholesky_in_place, solve_lower_rows
-from .triangular import (
-    cholesky_with_floor,
-    dot,
-    solve_lower,
-    solve_lower_transposed,
-)
-
-_CANCELLED = 1e-6  # share of z'z under which z'z - c'c has lost too many digits
+from .triangular import cholesky_with_floor, dot, solve_lower
 
 
 class WhitenedFactor(NamedTuple):
-    r"""Buffers of the factor; the leading ``count`` (plus one for the intercept) entries hold.
+    r"""Buffers of the factor; the leading ``n_active`` (plus one for the intercept) entries hold.
 
     Attributes
     ----------
-    count : int64[1]
+    n_active : int64[1]
         Number of active vectors k.
     rows : int64[m]
         Training row at each position of the factor.
@@ -62,7 +55,7 @@ class WhitenedFactor(NamedTuple):
         Scratch memory.
     """
 
-    count: np.ndarray
+    n_active: np.ndarray
     rows: np.ndarray
     position: np.ndarray
     prior_root: np.ndarray
@@ -82,7 +75,7 @@ def empty_factor(n_rows: int, max_active: int, n_latent: int = 1) -> WhitenedFac
     """Allocate a factor without active vectors, unit precision and zero response."""
     m = max_active + 1
     return WhitenedFactor(
-        count=np.zeros(1, np.int64),
+        n_active=np.zeros(1, np.int64),
         rows=np.zeros(m, np.int64),
         position=np.full(n_rows, -1, np.int64),
         prior_root=np.zeros((m, m)),
@@ -106,7 +99,7 @@ def whiten_loaded_columns(factor, jitter):
     Returns the smallest pivot of the prior matrix before clamping (below zero by more than
     rounding: the kernel is not positive definite).
     """
-    k = factor.count[0]
+    k = factor.n_active[0]
     for a in range(k):
         row = factor.prior_root[a]
         for b in range(a + 1):
@@ -121,7 +114,7 @@ def whiten_loaded_columns(factor, jitter):
 @jit
 def refresh_gram(factor):
     r"""Recompute :math:`[1,W]^\top\Omega[1,W]` from the rows; O(n k^2)."""
-    k = factor.count[0]
+    k = factor.n_active[0]
     gram = factor.gram
     total = 0.0
     for w in factor.precision:
@@ -144,7 +137,7 @@ def refresh_gram(factor):
 @jit
 def refresh_cross(factor):
     r"""Recompute :math:`[1,W]^\top\Omega z` after the working response has changed; O(n k)."""
-    k = factor.count[0]
+    k = factor.n_active[0]
     weighted = factor.long[0]
     for c in range(factor.response.shape[0]):
         response = factor.response[c]
@@ -164,7 +157,7 @@ def factorize(factor, root, projected, intercept_variance, variance):
 
     Returns the pair :math:`(\sum\log L_{B,ii},\ \mathrm{tr}\,c^\top c)`.
     """
-    size = factor.count[0] + 1
+    size = factor.n_active[0] + 1
     scale0 = math.sqrt(intercept_variance)
     scale1 = math.sqrt(variance)
     for a in range(size):
@@ -198,51 +191,9 @@ def refactor(factor):
 
 
 @jit
-def response_energy(factor):
-    r"""Return :math:`\mathrm{tr}\,z^\top\Omega z`."""
-    energy = 0.0
-    for c in range(factor.response.shape[0]):
-        response = factor.response[c]
-        for i in range(response.shape[0]):
-            energy += factor.precision[i] * response[i] * response[i]
-    return energy
-
-
-@jit
-def quadratic_form(factor, root, projected, intercept_variance, variance, energy, squares):
-    r"""Return :math:`\mathrm{tr}\,z^\top Q^{-1}z` from the two sums of squares.
-
-    Their difference is the answer; where the model explains z almost exactly it is all rounding
-    error, and the sum of squares :math:`|\Omega^{1/2}(z-\Phi\hat\beta)|^2+|\hat\alpha|^2`,
-    :math:`\hat\alpha=L_B^{-\top}c`, which cannot cancel, is taken instead; O(nk).
-    """
-    difference = energy - squares
-    if difference > _CANCELLED * energy:
-        return difference
-    k = factor.count[0]
-    alpha = factor.short[0]
-    fitted = factor.long[0]
-    total = 0.0
-    for c in range(factor.response.shape[0]):
-        for a in range(k + 1):
-            alpha[a] = projected[c, a]
-        solve_lower_transposed(root, k + 1, alpha)
-        total += dot(alpha, alpha, k + 1)
-        intercept = math.sqrt(intercept_variance) * alpha[0]
-        if k > 0:
-            np.dot(alpha[1 : k + 1], factor.whitened[:k], fitted)
-        scale = math.sqrt(variance) if k > 0 else 0.0
-        response = factor.response[c]
-        for i in range(response.shape[0]):
-            residual = response[i] - intercept - scale * fitted[i]
-            total += factor.precision[i] * residual * residual
-    return total
-
-
-@jit
 def log_evidence(factor):
     r"""Return :math:`-C\sum\log L_{B,ii}+\frac12\mathrm{tr}\,c^\top c`."""
-    size = factor.count[0] + 1
+    size = factor.n_active[0] + 1
     value = 0.0
     for a in range(size):
         value -= math.log(factor.root[a, a])
@@ -250,57 +201,3 @@ def log_evidence(factor):
     for c in range(factor.response.shape[0]):
         value += 0.5 * dot(factor.projected[c], factor.projected[c], size)
     return value
-
-
-@jit
-def draw_coefficients(rng, factor, latent, coefficients, fitted):
-    r"""Draw :math:`\alpha=L_B^{-\top}(c+\xi)` and turn it into coefficients and fitted values.
-
-    ``coefficients[:k]`` receives :math:`\sqrt{v_1}L_M^{-\top}\alpha_{1:}` in factor order and
-    ``fitted`` the latent function at the training rows; the intercept is returned.
-    """
-    k = factor.count[0]
-    alpha = factor.short[0]
-    for a in range(k + 1):
-        alpha[a] = factor.projected[latent, a] + rng.standard_normal()
-    solve_lower_transposed(factor.root, k + 1, alpha)
-    intercept = math.sqrt(factor.variances[0]) * alpha[0]
-    scale = math.sqrt(factor.variances[1])
-    if k > 0:
-        for a in range(k):
-            coefficients[a] = scale * alpha[a + 1]
-        np.dot(coefficients[:k], factor.whitened[:k], fitted)
-        solve_lower_transposed(factor.prior_root, k, coefficients)
-        fitted += intercept
-    else:
-        fitted[:] = intercept
-    return intercept
-
-
-@jit
-def hat_rows(factor, across, down):
-    r"""Write the rows of :math:`E^\top=D L_B^{-\top}` and return the view that holds them.
-
-    ``across`` (m+1, n) is scratch memory, ``down`` a flat buffer of at least n (k+1) numbers; the
-    returned C-ordered array of shape (n, k+1) is what a scan over the rows wants to read.
-    """
-    k = factor.count[0]
-    n = factor.precision.shape[0]
-    scale0 = math.sqrt(factor.variances[0])
-    scale1 = math.sqrt(factor.variances[1])
-    square_root = factor.long[0]
-    for i in range(n):
-        square_root[i] = math.sqrt(factor.precision[i])
-        across[0, i] = scale0 * square_root[i]
-    for a in range(k):
-        for i in range(n):
-            across[a + 1, i] = scale1 * square_root[i] * factor.whitened[a, i]
-    solve_lower_rows(factor.root, k + 1, across)
-    rows = down[: n * (k + 1)].reshape(n, k + 1)
-    block = 32  # a plain transposition misses the cache at every step
-    for start in range(0, n, block):
-        stop = min(n, start + block)
-        for a in range(k + 1):
-            for i in range(start, stop):
-                rows[i, a] = across[a, i]
-    return rows

@@ -13,23 +13,26 @@ from .._jit import jit
 
 
 @jit
-def standard_normal_above(rng, bound):
-    r"""Draw :math:`z\sim N(0,1)` given :math:`z>` ``bound``."""
+def excess_above(rng, bound):
+    r"""Draw :math:`z-b` for :math:`z\sim N(0,1)` given :math:`z>b`.
+
+    The excess over the bound is positive and keeps all its digits however far the bound lies.
+    """
     if math.isnan(bound):  # nothing would ever be accepted: hand the NaN on, do not hang
         return bound
     if bound <= 0.45:
         while True:
             z = rng.standard_normal()
             if z > bound:
-                return z
+                return z - bound
     rate = 0.5 * (bound + math.sqrt(bound * bound + 4.0))
     while True:
-        z = bound + rng.standard_exponential() / rate
-        if rng.random() <= math.exp(-0.5 * (z - rate) ** 2):
-            return z
+        excess = rng.standard_exponential() / rate
+        if rng.random() <= math.exp(-0.5 * (bound + excess - rate) ** 2):
+            return excess
 
 
 @jit
 def normal_on_side(rng, mean, sd, side):
     r"""Draw from :math:`N(\text{mean},\text{sd}^2)` given that its sign is ``side`` (+1 or -1)."""
-    return mean + side * sd * standard_normal_above(rng, -side * mean / sd)
+    return side * sd * excess_above(rng, -side * mean / sd)

@@ -70,7 +70,7 @@ def move_active_set(rng, factor, basis, length_scale, log_weights, moves, candid
     drawn_before = candidates.shape[0] > 0
     column = factor.long[1]
     for move in range(moves):
-        k = factor.count[0]
+        k = factor.n_active[0]
         birth, death = move_probabilities(k, largest, n)
         choice = rng.random()
         kind = BIRTH if choice < birth else (DEATH if choice < birth + death else SWAP)

@@ -23,15 +23,8 @@ from ...likelihoods.probit import (
     total_log_likelihood,
 )
 from ...linalg.triangular import dot
-from ...linalg.whitened_factor import (
-    WhitenedFactor,
-    draw_coefficients,
-    empty_factor,
-    hat_rows,
-    refactor,
-    refresh_cross,
-    response_energy,
-)
+from ...linalg.whitened_factor import WhitenedFactor, empty_factor, refactor, refresh_cross
+from ...linalg.whitened_response import draw_coefficients, hat_rows, response_energy
 from .active_set import move_active_set
 from .length_scale import FIXED, adapt_step, move_length_scale
 from .scales import DIRECTIONS, adapt_width, slice_scales
@@ -45,7 +38,7 @@ class ChainState(NamedTuple):
     """All that a chain needs to go on; everything else is rebuilt from it."""
 
     sweep: np.ndarray  # int64[1], sweeps done
-    count: np.ndarray  # int64[1], active vectors
+    n_active: np.ndarray  # int64[1], active vectors
     rows: np.ndarray  # int64[m], which
     latent: np.ndarray  # float64[1, n]
     variances: np.ndarray  # float64[2], 1/eta and 1/g
@@ -58,7 +51,7 @@ class ChainState(NamedTuple):
 class Draws(NamedTuple):
     """Kept draws of one chain, active vectors stored sparsely, and the trace of the size."""
 
-    count: np.ndarray  # int32[T]
+    n_active: np.ndarray  # int32[T]
     rows: np.ndarray  # int32[T, m]
     coefficients: np.ndarray  # float64[T, m]
     intercept: np.ndarray  # float64[T]
@@ -75,8 +68,7 @@ class Workspace(NamedTuple):
 
     factor: WhitenedFactor
     spare: WhitenedFactor
-    across: np.ndarray
-    down: np.ndarray
+    hat: np.ndarray
     leverage: np.ndarray
     root: np.ndarray
     projected: np.ndarray
@@ -100,7 +92,7 @@ def open_workspace(state: ChainState, width_mode: int) -> Workspace:
     n = state.latent.shape[1]
     largest = len(state.rows) - 1
     shared = {
-        "count": state.count,
+        "n_active": state.n_active,
         "rows": state.rows,
         "response": state.latent,
         "variances": state.variances,
@@ -112,8 +104,7 @@ def open_workspace(state: ChainState, width_mode: int) -> Workspace:
     return Workspace(
         factor=factor,
         spare=spare,
-        across=np.empty((largest + 2, n)),
-        down=np.empty((largest + 2) * n),
+        hat=np.empty((largest + 1) * n),
         leverage=np.empty(n),
         root=np.empty_like(factor.root),
         projected=np.empty_like(factor.projected),
@@ -125,7 +116,7 @@ def open_workspace(state: ChainState, width_mode: int) -> Workspace:
 def _update_latents(rng, work, settings, diagonal):
     """Draw the latent variables with coefficients integrated out; the factor is left exact."""
     factor = work.factor
-    hat = hat_rows(factor, work.across, work.down)
+    hat = hat_rows(factor, work.hat)
     size = hat.shape[1]
     for i in range(hat.shape[0]):
         # exactly, 1 - h_i is at least this bound; rounding may push it to zero
@@ -174,10 +165,10 @@ def sweep_once(rng, state, work, basis, prior, settings, candidates, tuning):
 def store_draw(rng, state, work, settings, draws, at):
     """Draw the coefficients and write everything down as kept draw ``at``."""
     factor = work.factor
-    k = state.count[0]
+    k = state.n_active[0]
     coefficients = draws.coefficients[at]
     draws.intercept[at] = draw_coefficients(rng, factor, 0, coefficients, work.fitted)
-    draws.count[at] = k
+    draws.n_active[at] = k
     for a in range(k):
         draws.rows[at, a] = state.rows[a]
     draws.intercept_precision[at] = 1.0 / state.variances[0]
@@ -210,7 +201,7 @@ def run_sweeps(
             state.tallies[:] = 0
         chosen = candidates[sweep - first] if candidates.shape[0] > 0 else empty
         sweep_once(rng, state, work, basis, prior, settings, chosen, sweep < tune)
-        draws.size_trace[sweep] = state.count[0]
+        draws.size_trace[sweep] = state.n_active[0]
         kept = sweep - tune + 1
         if kept > 0 and kept % thin == 0:
             store_draw(rng, state, work, settings, draws, kept // thin - 1)

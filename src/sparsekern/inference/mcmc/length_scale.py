@@ -29,7 +29,7 @@ def _copy_rows(source, target, rows, columns):
 @jit
 def _copy_factor(source, target):
     """Copy the live part of a factor."""
-    k = source.count[0]
+    k = source.n_active[0]
     _copy_rows(source.prior_root, target.prior_root, k, k)
     _copy_rows(source.whitened, target.whitened, k, source.whitened.shape[1])
     _copy_rows(source.gram, target.gram, k + 1, k + 1)
@@ -73,7 +73,7 @@ def move_length_scale(rng, factor, spare, basis, length_scale, box, mode, log_st
     for j in range(p):
         if not box[j, 0] <= proposal[j] <= box[j, 1]:
             return 0.0, False
-    spare.count[0] = factor.count[0]
+    spare.n_active[0] = factor.n_active[0]
     rebuild(spare, basis, proposal)
     ratio = log_evidence(spare) - log_evidence(factor) + log_jacobian
     probability = math.exp(min(0.0, ratio))

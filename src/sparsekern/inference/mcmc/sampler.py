@@ -82,7 +82,7 @@ class GeneralizedKernelSampler:
             width_mode=width_mode,
         )
         self._by_leg = False
-        self._basis = self._make_basis()
+        self.basis = self._make_basis()
 
     def _make_basis(self) -> KernelColumns:
         n, kernel = len(self.features), self.kernel
@@ -102,18 +102,18 @@ class GeneralizedKernelSampler:
         return KernelColumns(columns, kernel.kind, kernel.amplitude, diagonal, table, slot, jitter)
 
     def start(self, rng: np.random.Generator, chain: int) -> ChainState:
-        """Start over-dispersed: sizes 5, 10, 20, 40 in turn, scales a factor apart."""
+        """Start over-dispersed: few and many active vectors in turn, scales a factor apart."""
         n = len(self.features)
         settings = self.settings
         rows = np.zeros(self._largest + 1, np.int64)
         count = n
         if self.sparse:
-            count = min(self._largest, n, 5 * 2 ** (chain % 4))
+            count = min(self._largest, (5, self._largest, 10, self._largest // 2)[chain % 4])
         rows[:count] = rng.permutation(n)[:count] if self.sparse else np.arange(n)
         spread = 2.0 ** (chain % 4 - 1.5)
         return ChainState(
             sweep=np.zeros(1, np.int64),
-            count=np.array([count], dtype=np.int64),
+            n_active=np.array([count], dtype=np.int64),
             rows=rows,
             latent=(0.8 * settings.side)[None].copy(),
             variances=np.array([1.0, 2.0 * spread]),
@@ -128,7 +128,7 @@ class GeneralizedKernelSampler:
         kept, largest = plan.draws, self._largest
         learned = 0 if self.settings.width_mode == FIXED else self.features.shape[1]
         return Draws(
-            count=np.zeros(kept, np.int32),
+            n_active=np.zeros(kept, np.int32),
             rows=np.zeros((kept, largest), np.int32),
             coefficients=np.zeros((kept, largest)),
             intercept=np.zeros(kept),
@@ -157,7 +157,7 @@ class GeneralizedKernelSampler:
         """Run compiled sweeps until ``stop``."""
         rng, candidate_rng = rngs
         while state.sweep[0] < stop:
-            goal, basis, candidates = stop, self._basis, _NO_CANDIDATES
+            goal, basis, candidates = stop, self.basis, _NO_CANDIDATES
             if self._by_leg:
                 goal = min(stop, int(state.sweep[0]) + self._leg_sweeps())
                 basis, candidates = self._tabulate(candidate_rng, state, goal)
@@ -179,11 +179,11 @@ class GeneralizedKernelSampler:
         n = len(self.features)
         shape = (goal - int(state.sweep[0]), self.settings.moves)
         candidates = rng.integers(0, n, size=shape)
-        needed = np.union1d(candidates, state.rows[: state.count[0]])
+        needed = np.union1d(candidates, state.rows[: state.n_active[0]])
         slot = np.full(n, -1)
         slot[needed] = np.arange(len(needed))
         table = self.kernel.matrix(self.features[needed], self.features)
-        return self._basis._replace(table=table, slot=slot), candidates
+        return self.basis._replace(table=table, slot=slot), candidates
 
     def _check_pivot(self, smallest: float) -> None:
         """Refuse a kernel whose matrix has shown a negative pivot, and a chain that broke down."""
@@ -193,7 +193,7 @@ class GeneralizedKernelSampler:
                 "variables are no longer finite. Rescale the inputs or the kernel, increase "
                 "jitter, or use sparse=True."
             )
-        size = float(np.max(np.abs(self._basis.diagonal)))
+        size = float(np.max(np.abs(self.basis.diagonal)))
         if smallest < -1e-6 * size:
             raise ValueError(
                 f"kernel={self.kernel.name} is not positive definite: its matrix at the active "

@@ -1,0 +1,42 @@
+"""From what the user passes as X to the rows that a kernel sees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .standardizer import Standardizer
+
+
+class KernelInputs:
+    """Inputs of estimators with the parameters ``kernel`` and ``standardize``."""
+
+    kernel: Any
+    standardize: bool
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _prepare_training(self, X: np.ndarray) -> np.ndarray:
+        """Return the rows as the kernel sees them, in memory of our own."""
+        self._standardizer = None
+        if self._is_precomputed():
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    "kernel='precomputed' needs the square kernel matrix of the training rows as "
+                    f"X; got the shape {X.shape}."
+                )
+        elif self.standardize:
+            self._standardizer = Standardizer(X)
+            X = self._standardizer(X)
+        # by feature (Fortran order), as compiled kernels read the training rows
+        return np.require(X, requirements=["F", "A", "W", "O"])
+
+    def _prepare(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "classes_")
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        if self._standardizer is not None:
+            X = self._standardizer(X)
+        return np.require(X, requirements=["C", "A", "W"])

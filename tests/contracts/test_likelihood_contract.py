@@ -1,0 +1,44 @@
+"""Every likelihood keeps the promises of the contract; add a row when you add one."""
+
+import numpy as np
+import pytest
+
+from sparsekern.likelihoods import Probit
+from sparsekern.likelihoods._contract import Likelihood
+
+# likelihood, responses it accepts, probability of each response as a function of the mean
+CASES = [(Probit(), (-1.0, 1.0), (lambda m: 1 - m, lambda m: m))]
+
+
+@pytest.mark.parametrize(("likelihood", "responses", "laws"), CASES)
+def test_contract(likelihood, responses, laws):
+    assert isinstance(likelihood, Likelihood)
+    assert isinstance(likelihood.name, str) and likelihood.name
+    assert isinstance(likelihood.provides, frozenset) and likelihood.provides
+
+
+@pytest.mark.parametrize(("likelihood", "responses", "laws"), CASES)
+def test_link_inverts_mean(likelihood, responses, laws):
+    latent = np.linspace(-5, 5, 41).reshape(1, 41)
+    mean = likelihood.mean(latent)
+    assert mean.shape == latent.shape
+    assert (np.diff(mean[0]) > 0).all()
+    np.testing.assert_allclose(likelihood.link(mean), latent, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize(("likelihood", "responses", "laws"), CASES)
+def test_likelihood_is_the_law_of_the_response(likelihood, responses, laws):
+    latent = np.linspace(-5, 5, 41)
+    total = np.zeros(41)
+    for response, law in zip(responses, laws, strict=True):
+        value = likelihood.log_likelihood(np.full(41, response), latent)
+        np.testing.assert_allclose(np.exp(value), law(likelihood.mean(latent)), rtol=1e-8)
+        total += np.exp(value)
+    np.testing.assert_allclose(total, 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("likelihood", "responses", "laws"), CASES)
+def test_far_latent_values_stay_finite(likelihood, responses, laws):
+    for response in responses:
+        value = likelihood.log_likelihood(np.full(2, response), np.array([-1e4, 1e4]))
+        assert np.isfinite(value).all()

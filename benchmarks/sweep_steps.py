@@ -27,20 +27,20 @@ def do_nothing(rng, factor):
 
 
 @numba.njit(error_model="numpy")
-def _make_hat(factor, buffer, leverage, diagonal):
+def _make_hat(factor, buffer, free, diagonal):
     hat = hat_rows(factor, buffer)
     for i in range(hat.shape[0]):
         most = 1.0 + factor.variances[0] + factor.variances[1] * diagonal[i]
-        leverage[i] = min(dot(hat[i], hat[i], hat.shape[1]), 1.0 - 1.0 / most)
+        free[i] = max(1.0 - dot(hat[i], hat[i], hat.shape[1]), 1.0 / most)
 
 
 @numba.njit(error_model="numpy")
-def _scan(rng, factor, down, leverage, side, scans):
+def _scan(rng, factor, buffer, free, side, scans):
     n, size = side.shape[0], factor.n_active[0] + 1
-    hat = down[: n * size].reshape(n, size)
+    hat = buffer[: n * size].reshape(n, size)
     response, projected = factor.response[0], factor.projected[0]
     for _ in range(scans):
-        scan_latents(rng, response, projected, hat, leverage, side)
+        scan_latents(rng, response, projected, hat, free, side)
         rescale_latents(rng, factor)
 
 
@@ -67,8 +67,8 @@ def list_steps(chains: OurChains) -> list[Step]:
         rng, factor, sampler.basis, state.length_scale, settings.log_weights, settings.moves,
         np.zeros(0, np.int64), state.tallies,
     )  # fmt: skip
-    hat = (factor, work.hat, work.leverage, sampler.basis.diagonal)
-    scan = (rng, factor, work.down, work.leverage, settings.side, settings.scans)
+    hat = (factor, work.hat, work.free, sampler.basis.diagonal)
+    scan = (rng, factor, work.hat, work.free, settings.side, settings.scans)
     return [
         (f"{settings.moves} active-set moves", move_active_set, move),
         *slices,

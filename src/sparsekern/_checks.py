@@ -48,8 +48,10 @@ def check_flag(name: str, value: Any) -> bool:
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
     """Return ``value`` if it is one of ``choices``."""
+    if type(value).__name__ == "bool":  # numpy's truth values stand for Python's
+        value = bool(value)
     for choice in choices:
-        if type(choice) is type(value) and value == choice:
-            return value
+        if isinstance(value, type(choice)) and value == choice:
+            return choice
     options = ", ".join(repr(choice) for choice in choices)
     raise ValueError(f"{name} must be one of {options}; got {value!r}.")

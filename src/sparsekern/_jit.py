@@ -48,7 +48,7 @@ def _cache_folder() -> Path:
     for root in roots:
         folder = root / name
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 _prune(root, keep=folder)
         except OSError:  # a read-only home: the temporary folder serves instead

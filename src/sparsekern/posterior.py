@@ -99,13 +99,19 @@ class KernelExpansionPosterior:
             product = matrix.toarray()
         for start in range(0, len(features), step):
             block = slice(start, min(start + step, len(features)))
-            if self.length_scales is not None:
-                latent = self._latent_by_width(matrix, features[block])
-            elif self.kernel.precomputed:
-                latent = product @ np.ascontiguousarray(features[block, self.rows].T)
-            else:
-                latent = product @ self.kernel.matrix(self.vectors, features[block])
-            latent += self.intercepts.reshape(-1, 1)
+            with np.errstate(over="ignore", invalid="ignore"):  # judged once, below
+                if self.length_scales is not None:
+                    latent = self._latent_by_width(matrix, features[block])
+                elif self.kernel.precomputed:
+                    latent = product @ np.ascontiguousarray(features[block, self.rows].T)
+                else:
+                    latent = product @ self.kernel.matrix(self.vectors, features[block])
+                latent += self.intercepts.reshape(-1, 1)
+            if not np.isfinite(latent).all():
+                raise ValueError(
+                    f"kernel={self.kernel.name} overflows at some rows of X: their values are too "
+                    "large; check their units against the training data."
+                )
             yield block, latent
 
     def _latent_by_width(self, matrix: sparse.csr_array, features: np.ndarray) -> np.ndarray:

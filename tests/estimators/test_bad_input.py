@@ -1,8 +1,12 @@
 """Bad input gets a sentence that names the argument, the value and the remedy."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from threadpoolctl import threadpool_info
 
 from sparsekern import GKMClassifier
 
@@ -64,6 +68,12 @@ def test_data(data, words):
         ({"jitter": 0.0}, "jitter must be positive"),
         ({"length_scale": -1.0}, "length_scale must be positive"),
         ({"length_scale": [1.0, 2.0]}, "one positive number or 3"),
+        ({"length_scale": [1.0, -2.0, 3.0]}, r"got \[1.0, -2.0, 3.0\]"),
+        ({"length_scale": ["a", 1.0, 2.0]}, "one positive number or 3"),
+        ({"kernel": RBF(-1.0)}, "length_scale of kernel=.* must be positive"),
+        ({"kernel": ConstantKernel(0.0) * RBF()}, "the constant of kernel=.* must be positive"),
+        ({"checkpoint": ""}, "checkpoint must be None or a folder"),
+        ({"checkpoint": 5}, "checkpoint must be None or a folder"),
         ({"length_scale": "mode"}, "length_scale='mode' is not known"),
         ({"length_scale_bounds": (3, 2)}, "low < high"),
         ({"learn_length_scale": True}, "learn_length_scale must be one of"),
@@ -132,3 +142,78 @@ def test_a_kernel_that_raises_is_heard():
 
     with pytest.raises(RuntimeError, match="no such kernel today"):
         fit(kernel=broken)
+
+
+def test_a_failed_refit_leaves_the_model_as_it_was():
+    model = fit(warm_start=True)
+    before = model.predict_proba(X)
+    for data, parameters in (
+        ((X * 7 + 100, np.where(Y > 0, "b", "a")), {"draws": 9}),
+        ((X[:, :2], Y), {"max_active": -1}),
+        ((X, np.zeros(20)), {}),
+    ):
+        with pytest.raises(ValueError, match=r"changed|max_active|one class"):
+            model.set_params(**parameters).fit(*data)
+        model.set_params(draws=5, max_active=100)
+        np.testing.assert_array_equal(model.predict_proba(X), before)
+        np.testing.assert_array_equal(model.classes_, [0, 1])
+
+
+def test_bounds_that_exclude_the_starting_width():
+    model = fit(
+        learn_length_scale="shared",
+        length_scale=1.0,
+        length_scale_bounds=(2, 5),
+        draws=200,
+        tune=200,
+    )
+    assert model.acceptance_rates_["length_scale"] > 0
+    assert 2 <= model.length_scale_[0] <= 5
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_extreme_scales_without_standardisation(scale):
+    plain = fit(standardize=False, draws=50)
+    moved = fit(X=X * scale, standardize=False, draws=50)
+    np.testing.assert_allclose(
+        moved.predict_proba(X * scale), plain.predict_proba(X), rtol=0, atol=1e-6
+    )
+
+
+def test_float32_kernel_matrices():
+    features = X.astype(np.float32)
+    smooth = np.exp(-((features[:, None] - features[None]) ** 2).sum(-1) / 5000)
+    with pytest.raises(ValueError, match="set jitter to at least"):
+        fit(X=smooth, kernel="precomputed", jitter=1e-12)
+    slightly_off = (smooth + np.float32(1e-7) * np.triu(smooth)).astype(np.float64)
+    model = fit(X=slightly_off, kernel="precomputed", jitter=1e-4)
+    assert np.isfinite(model.predict_proba(slightly_off)).all()
+
+
+def test_kernels_evaluated_in_python_can_be_pickled():
+    model = fit(kernel="poly")
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
+
+
+def test_no_active_vector_at_all():
+    model = fit(size_prior=(1, 1e9), draws=20, tune=200)
+    assert model.posterior_["posterior"]["n_active"].max() == 0
+    assert (model.posterior_["sparse_coefficients"]["training_row"] == -1).all()
+    assert len(model.active_vectors_) == 0
+
+
+def test_numpy_strings_and_truth_values_are_choices():
+    fit(learn_length_scale=np.str_("shared"), sparse=np.True_)
+
+
+def test_unbounded_kernels_far_away():
+    with pytest.raises(ValueError, match="overflows at some rows of X"):
+        fit(kernel="linear", standardize=False).predict([[1e308, 1e308, 1e308]])
+
+
+def test_overlapping_fits_give_the_blas_threads_back():
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda _: fit(), range(12)))
+    assert [pool["num_threads"] for pool in threadpool_info()] == before

@@ -2,6 +2,7 @@
 
 import io
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -125,9 +126,12 @@ def test_ctrl_c_keeps_the_draws_and_warm_start_goes_on(two_classes):
         model.fit(X, y)
     kept = model.n_draws_
     assert 0 < kept < 3000
+    model.set_callbacks()
+    shorter = pickle.loads(pickle.dumps(model)).set_params(warm_start=True, draws=2990)
+    assert shorter.fit(X, y).n_draws_ == 2990
     assert model.predict_proba(X).shape == (80, 2)
     before = draws_of(model)["scale"]
-    model.set_callbacks().set_params(warm_start=True).fit(X, y)
+    model.set_params(warm_start=True).fit(X, y)
     assert model.n_draws_ == 3000
     assert_array_equal(draws_of(model)["scale"][:, :kept], before)
 
@@ -241,6 +245,31 @@ def test_damaged_checkpoints_are_refused(two_classes, short, tmp_path, finished,
         words = "missing or damaged"
     with pytest.raises(ValueError, match=words):
         GKMClassifier(**short, checkpoint=tmp_path).fit(*two_classes)
+
+
+def test_trouble_with_the_disk_does_not_end_sampling(two_classes, tmp_path, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.warns(UserWarning, match=r"cannot be written \(No space left on device\)"):
+        model = GKMClassifier(
+            draws=60, tune=60, chains=2, random_state=0, checkpoint=tmp_path / "a"
+        ).fit(*two_classes)
+    assert model.n_draws_ == 60
+
+
+def test_damaged_runs_of_others_are_left_alone(two_classes, short, tmp_path):
+    (tmp_path / "run-0123456789abcdef").mkdir()
+    (tmp_path / "run-0123456789abcdef" / "run.json").write_text("{")
+    GKMClassifier(**short, checkpoint=tmp_path).fit(*two_classes)
+
+
+def test_a_callback_that_ends_tuning_is_no_keyboard_interrupt(two_classes):
+    model = GKMClassifier(draws=10, tune=5000, chains=2, random_state=0)
+    with pytest.raises(RuntimeError, match="before any draw was kept"):
+        model.set_callbacks(Watcher(stop_after=3)).fit(*two_classes)
+    assert not hasattr(model, "classes_")
 
 
 def test_text_progress_waits_two_seconds(monkeypatch):

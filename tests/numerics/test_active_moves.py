@@ -9,10 +9,8 @@ from numpy.testing import assert_allclose
 from sparsekern.linalg.active_moves import (
     commit_birth,
     commit_death,
-    commit_swap,
     value_birth,
     value_death,
-    value_swap,
 )
 from sparsekern.linalg.whitened_factor import log_evidence
 from sparsekern.linalg.whitened_response import hat_rows
@@ -46,7 +44,8 @@ class Problem:
         return value_birth(factor, row, self.kernel[row].copy(), 1.0, self.jitter)
 
     def swap(self, factor, position, row):
-        return value_swap(factor, position, row, self.kernel[row].copy(), 1.0, self.jitter)
+        birth = value_birth(factor, row, self.kernel[row].copy(), 1.0, self.jitter)
+        return birth + value_death(factor, position, factor.n_active[0] + 1)
 
 
 CASES = [
@@ -143,7 +142,8 @@ def _walk(problem, factor, rows, commits):
             total += problem.swap(factor, position, row)
             rows.remove(factor.rows[position])
             rows.append(row)
-            commit_swap(factor, position, row)
+            commit_birth(factor, row)
+            commit_death(factor, position)
     return rows, total
 
 

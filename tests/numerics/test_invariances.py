@@ -6,7 +6,7 @@ from chain_setup import factor_at, rbf_basis
 from dense_model import covariance, gaussian_kernel, log_normal
 from numpy.testing import assert_allclose
 
-from sparsekern.linalg.active_moves import value_birth, value_death, value_swap
+from sparsekern.linalg.active_moves import value_birth, value_death
 from sparsekern.linalg.whitened_factor import log_evidence
 
 SCALE = np.array([0.9, 1.2])
@@ -27,7 +27,9 @@ def test_duplicate_of_an_active_row(jitter, limit):
     column = gaussian_kernel(features, features[-1:], SCALE)[:, 0]
     birth = value_birth(factor, n - 1, column, 1.0, jitter)
     assert 0 < abs(birth) < limit
-    assert abs(value_swap(factor, 0, n - 1, column, 1.0, jitter)) < 1e-10
+    swap = value_birth(factor, n - 1, column, 1.0, jitter)
+    swap += value_death(factor, 0, factor.n_active[0] + 1)
+    assert abs(swap) < 1e-10
     if jitter > 1e-7:  # below, the dense side has no digits left
         kernel = gaussian_kernel(features, features, SCALE)
         both = log_normal(latent, covariance(kernel, [0, 3, 7, 9, n - 1], 0.5, 1.0, jitter))
@@ -88,6 +90,7 @@ def test_sign_of_the_latent_variables():
             log_evidence(factor),
             value_birth(factor, 8, kernel[8].copy(), 1.0, 1e-8),
             value_death(factor, 1, 3),
-            value_swap(factor, 2, 9, kernel[9].copy(), 1.0, 1e-8),
+            value_birth(factor, 9, kernel[9].copy(), 1.0, 1e-8)
+            + value_death(factor, 2, factor.n_active[0] + 1),
         ])  # fmt: skip
     assert values[0] == values[1]

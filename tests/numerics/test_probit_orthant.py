@@ -52,14 +52,14 @@ def _sample(rng, factor, basis, scale, log_weights, side, radial, sweeps, visits
     tallies = np.zeros((4, 2), np.int64)
     none = np.zeros(0, np.int64)
     buffer = np.empty((n + 2) * n)
-    leverage = np.empty(n)
+    free = np.empty(n)
     for _ in range(sweeps):
         move_active_set(rng, factor, basis, scale, log_weights, 2, none, tallies)
         hat = hat_rows(factor, buffer)
         size = hat.shape[1]
         for i in range(n):
-            leverage[i] = dot(hat[i], hat[i], size)
-        scan_latents(rng, factor.response[0], factor.projected[0], hat, leverage, side)
+            free[i] = 1.0 - dot(hat[i], hat[i], size)
+        scan_latents(rng, factor.response[0], factor.projected[0], hat, free, side)
         if radial:
             rescale_latents(rng, factor)
         refresh_cross(factor)
@@ -117,8 +117,8 @@ def test_latents_without_their_own_leverage_are_noticed(exact):
     """Centring the conditional at E'c, as if coefficients were fixed, is wrong when collapsed."""
 
     @njit
-    def no_leverage(rng, response, projected, hat, leverage, side):
-        scan_latents(rng, response, projected, hat, 0.0 * leverage, side)
+    def no_leverage(rng, response, projected, hat, free, side):
+        scan_latents(rng, response, projected, hat, np.ones(len(free)), side)
 
     visited = _visited(recompiled(_sample, scan_latents=no_leverage), 200_000, False)
     print(f"TV {total_variation(visited, exact):.4f}")

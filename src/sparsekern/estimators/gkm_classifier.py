@@ -88,7 +88,8 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         process was killed, resumes and ends with the draws it would have given.
     progress : "auto", True or False, default="auto"
         Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
-        terminal, and unless callbacks are set with ``set_callbacks``.
+        terminal, and unless callbacks are set with ``set_callbacks``. The one-time compilation is
+        announced unless False.
     n_jobs : int or None, default=None
         Threads that run chains; None is one, -1 all cores. It never changes a result.
     random_state : int, RandomState or None, default=None
@@ -201,13 +202,19 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         -------
         self : GKMClassifier
         """
+        with self._all_or_nothing():
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
         width_mode = self._check_model_parameters()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         self.classes_, side = encode_two_classes(y)
         features = self._prepare_training(X)
         kernel = resolve_kernel(self.kernel, self.length_scale, features)
-        check_positive_definite(kernel, features)
+        jitter = check_positive("jitter", self.jitter)
+        features = check_positive_definite(kernel, features, jitter)
         if width_mode != FIXED and not kernel.stationary:
             raise ValueError(
                 f"learn_length_scale={self.learn_length_scale!r} needs a compiled kernel with a "
@@ -221,7 +228,7 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
             size_prior=check_pair("size_prior", self.size_prior, "of beta shapes"),
             max_active=check_count("max_active", self.max_active),
             sparse=self.sparse,
-            jitter=check_positive("jitter", self.jitter),
+            jitter=jitter,
         )
         sampler = GeneralizedKernelSampler(
             model,
@@ -233,10 +240,9 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
             scans=self.latent_scans,
         )
         self._keep(self._sample(sampler, plan), sampler, side)
-        return self
 
     def _check_model_parameters(self) -> int:
-        check_choice("learn_length_scale", self.learn_length_scale, tuple(_WIDTH_MODES))
+        learn = check_choice("learn_length_scale", self.learn_length_scale, tuple(_WIDTH_MODES))
         low, high = check_pair("length_scale_bounds", self.length_scale_bounds, "(low, high)")
         if not low < high:
             raise ValueError(
@@ -246,4 +252,4 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         check_flag("standardize", self.standardize)
         check_count("active_set_moves", self.active_set_moves)
         check_count("latent_scans", self.latent_scans)
-        return _WIDTH_MODES[self.learn_length_scale]
+        return _WIDTH_MODES[learn]

@@ -133,7 +133,7 @@ class KernelDrawsEstimator(SamplingEstimator):
         groups = {
             "posterior": posterior,
             "sparse_coefficients": {
-                "training_row": np.where(held, draws.rows[draws.slots], -1),
+                "training_row": np.where(held, np.append(draws.rows, -1)[draws.slots], -1),
                 "coefficient": np.where(held, draws.coefficients, 0.0),
             },
             "observed_data": {"y": self._training[1]},

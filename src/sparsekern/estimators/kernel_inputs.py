@@ -35,7 +35,7 @@ class KernelInputs:
         return np.require(X, requirements=["F", "A", "W", "O"])
 
     def _prepare(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "classes_")
+        check_is_fitted(self, "n_draws_")
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         if self._standardizer is not None:
             X = self._standardizer(X)

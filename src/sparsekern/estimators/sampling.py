@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,21 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
             raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all.")
         return plan
 
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Leave the estimator as it was if the block is left by an exception."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            after = dict(self.__dict__)
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            # what scikit-learn needs to take its callbacks down stays
+            kept = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
+            self.__dict__.update({name: after[name] for name in kept if name in after})
+            raise
+
     def _sample(self, sampler: Sampler, plan: Plan) -> ChainRun:
         """Run the chains and keep what a later warm start needs."""
         parts = [type(self).__name__, self.chains, *sampler.fingerprint_parts()]
@@ -77,6 +94,7 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
                 )
                 checkpoint.restore(chains, plan)
         run = self._watch(sampler, chains, plan, checkpoint)
+        self._plan = plan
         self._say_how_it_ended(run, plan)
         if self.warm_start or run.ended != "finished":
             self._chains: list[Chain] | None = run.chains
@@ -94,16 +112,23 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
                 "warm_start=True goes on with the chains of the last fit, but the data or the "
                 "parameters have changed; only draws may grow. Set warm_start=False to fit anew."
             )
-        if plan.draws < len(earlier[0].draws[0]):
+        made = max(plan.kept(chain.sweep) for chain in earlier)
+        if plan.draws < made:
             raise ValueError(
-                f"warm_start=True: draws={plan.draws} is fewer than the {len(earlier[0].draws[0])} "
-                "of the last fit; give a larger number, or set warm_start=False."
+                f"warm_start=True: draws={plan.draws} is fewer than the {made} of the last fit; "
+                "give a larger number, or set warm_start=False."
+            )
+        if self.checkpoint is not None:
+            warnings.warn(
+                "checkpoint is not written while warm_start=True goes on with chains in memory.",
+                UserWarning,
+                stacklevel=6,
             )
         if all(chain.sweep >= plan.sweeps for chain in earlier):
             warnings.warn(
                 "warm_start=True without a larger draws: the chains are left as they are.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return [extend_chain(chain, sampler, plan) for chain in earlier]
 
@@ -136,6 +161,11 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
     def _say_how_it_ended(self, run: ChainRun, plan: Plan) -> None:
         if run.ended == "finished":
             return
+        if run.kept == 0 and run.ended == "stopped":
+            raise RuntimeError(
+                f"A callback ended {type(self).__name__} while it was tuning, before any draw was "
+                "kept; let it run longer, or reduce tune."
+            )
         if run.kept == 0:
             kept = " The checkpoint keeps what was done." if self.checkpoint is not None else ""
             raise KeyboardInterrupt(
@@ -146,7 +176,7 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
             f"{len(run.chains)} chains; the fit keeps these {run.kept}. To go on from here, call "
             "set_params(warm_start=True) and fit again with the same data.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
     def _described_parameters(self) -> dict[str, str]:
@@ -157,7 +187,7 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
     def _warn_unless_converged(self, diagnostics: pd.DataFrame, judged: list[str], kept: int):
         sentence = convergence_problems(diagnostics, judged, self.chains, kept)
         if sentence is not None:
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=5)
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=6)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be built again on demand."""

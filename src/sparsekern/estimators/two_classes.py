@@ -23,7 +23,8 @@ def encode_two_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             "sklearn.multiclass.OneVsRestClassifier for more than two."
         )
     if len(classes) < 2:
-        raise ValueError(f"y holds one class only ({classes[0]!r}); a classifier needs two.")
+        only = classes.tolist()[0]
+        raise ValueError(f"y holds one class only ({only!r}); a classifier needs two.")
     return classes, 2.0 * codes - 1.0
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,10 +120,7 @@ def resolve_kernel(kernel: Any, length_scale: Any, features: np.ndarray) -> Kern
         if kernel == "linear":
             return Kernel(repr(kernel), CODES["linear"], 1.0, ones, False)
         if kernel in PAIRWISE_KERNEL_FUNCTIONS:
-
-            def evaluate(left: np.ndarray, right: np.ndarray, name: str = kernel) -> np.ndarray:
-                return pairwise_kernels(left, right, metric=name)
-
+            evaluate = partial(pairwise_kernels, metric=kernel)
             return Kernel(repr(kernel), TABLE, 1.0, ones, False, evaluate)
         names = sorted({*_STATIONARY, *PAIRWISE_KERNEL_FUNCTIONS, "precomputed"})
         raise ValueError(
@@ -155,11 +153,14 @@ def _length_scale(name: str, value: Any, features: np.ndarray) -> np.ndarray:
         return np.full(n_features, distance_scale(features, value) / np.sqrt(2.0))
     if np.ndim(value) == 0:
         return np.full(n_features, check_positive("length_scale", value))
-    scales = np.asarray(value, dtype=np.float64)
+    try:
+        scales = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        scales = np.zeros(0)
     if scales.shape != (n_features,) or not (np.isfinite(scales) & (scales > 0)).all():
         raise ValueError(
             f"length_scale must be one positive number or {n_features} of them, one per feature; "
-            f"got an array of shape {scales.shape}."
+            f"got {value!r}."
         )
     return scales.copy()
 
@@ -193,7 +194,7 @@ def _from_object(kernel: gp.Kernel, n_features: int) -> Kernel:
     if isinstance(kernel, gp.Product):
         for constant, other in ((kernel.k1, kernel.k2), (kernel.k2, kernel.k1)):
             if isinstance(constant, gp.ConstantKernel):
-                amplitude, core = float(constant.constant_value), other
+                amplitude, core = constant.constant_value, other
                 break
     name = None
     if type(core) is gp.RBF:
@@ -202,7 +203,10 @@ def _from_object(kernel: gp.Kernel, n_features: int) -> Kernel:
         name = _MATERN.get(core.nu)
     if name is None:
         return Kernel(str(kernel), TABLE, 1.0, np.ones(n_features), False, kernel)
+    amplitude = check_positive(f"the constant of kernel={kernel}", amplitude)
     scale = np.atleast_1d(np.asarray(core.length_scale, dtype=np.float64))
+    for value in scale:
+        check_positive(f"length_scale of kernel={kernel}", float(value))
     if scale.size not in (1, n_features):
         raise ValueError(
             f"kernel={kernel} has {scale.size} length scales, but X has {n_features} features."
@@ -212,37 +216,43 @@ def _from_object(kernel: gp.Kernel, n_features: int) -> Kernel:
     )
 
 
-def check_positive_definite(kernel: Kernel, features: np.ndarray) -> None:
-    """Raise unless the kernel matrix is symmetric and positive semi-definite on sampled rows.
+def check_positive_definite(kernel: Kernel, features: np.ndarray, jitter: float) -> np.ndarray:
+    """Raise unless the kernel matrix, jitter included, is symmetric and positive definite.
 
+    Judged on at most 300 rows. Returns the features, a precomputed matrix made exactly symmetric.
     Compiled families are positive definite by construction and are not examined.
     """
     if kernel.kind != TABLE:
-        return
+        return features
     n = len(features)
     rows = np.unique(np.linspace(0, n - 1, min(n, _ROWS_FOR_DEFINITENESS)).astype(np.int64))
     if kernel.precomputed:
-        block = features[np.ix_(rows, rows)]
-        asymmetry = max(
+        gap = max(
             float(np.abs(features[start : start + 512] - features[:, start : start + 512].T).max())
             for start in range(0, n, 512)
         )
+        block = features[np.ix_(rows, rows)]
     else:
         block = kernel.matrix(features[rows], features[rows])
-        asymmetry = float(np.abs(block - block.T).max())
+        gap = float(np.abs(block - block.T).max())
     size = max(float(np.abs(block).max()), np.finfo(np.float64).tiny)
-    if asymmetry > 1e-8 * size:
+    if gap > 1e-5 * size:
         raise ValueError(
             f"kernel={kernel.name} gives a matrix that is not symmetric (largest difference "
-            f"{asymmetry:.3g}); a kernel must satisfy k(a, b) = k(b, a)."
+            f"{gap:.3g}); a kernel must satisfy k(a, b) = k(b, a)."
         )
-    lowest = float(np.linalg.eigvalsh(block)[0])
-    if lowest < -1e-8 * size * len(rows):
+    mean = float(np.mean(np.diag(block)))
+    diagonal = mean if mean > 0 else size
+    lowest = float(np.linalg.eigvalsh(0.5 * (block + block.T))[0])
+    if lowest < -0.5 * jitter * diagonal - 1e-12 * size * len(rows):
         raise ValueError(
-            f"kernel={kernel.name} is not positive definite: its matrix on {len(rows)} rows "
-            f"has the eigenvalue {lowest:.3g}. Use another kernel, or repair the matrix (for "
-            "instance by clipping negative eigenvalues)."
+            f"kernel={kernel.name} is not positive definite: its matrix on {len(rows)} rows has "
+            f"the eigenvalue {lowest:.3g}. Use another kernel; if this is rounding (float32, few "
+            f"decimals), set jitter to at least {-3 * lowest / diagonal:.1g}."
         )
+    if kernel.precomputed and gap > 0:
+        return 0.5 * (features + features.T)
+    return features
 
 
 __all__ = ["Kernel", "check_positive_definite", "resolve_kernel"]

@@ -24,10 +24,13 @@ def distance_scale(features: np.ndarray, statistic: str, metric: str = "euclidea
     rows = len(features)
     if rows > _MOST_ROWS:
         features = features[np.linspace(0, rows - 1, _MOST_ROWS).astype(np.int64)]
-    distances = pdist(features, metric)
+    # near the limits of floating point a squared distance overflows or vanishes
+    size = float(np.abs(features).max()) if features.size else 1.0
+    size = size if size > 0 else 1.0
+    distances = pdist(features / size, metric)
     if statistic == "median_distance":
         distances = distances[distances > 0]  # repeated rows must not pull the median to zero
     if not distances.size:
         return 1.0
     value = float(np.mean(distances) if statistic == "mean_distance" else np.median(distances))
-    return value if value > 0 else 1.0
+    return value * size if value > 0 else 1.0

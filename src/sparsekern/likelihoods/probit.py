@@ -52,13 +52,16 @@ def _add_scaled(target, row, amount, size):
 
 
 @jit
-def scan_latents(rng, response, projected, hat, leverage, side):
-    """Draw every latent variable once, in order, keeping ``projected`` equal to E s."""
+def scan_latents(rng, response, projected, hat, free, side):
+    """Draw every latent variable once, in order, keeping ``projected`` equal to E s.
+
+    ``free`` holds 1 - h_i, the reciprocal of each conditional variance.
+    """
     size = hat.shape[1]
     for i in range(response.shape[0]):
         row = hat[i]
-        left = 1.0 - leverage[i]
-        mean = (dot(row, projected, size) - leverage[i] * response[i]) / left
+        left = free[i]
+        mean = (dot(row, projected, size) - (1.0 - left) * response[i]) / left
         new = normal_on_side(rng, mean, 1.0 / math.sqrt(left), side[i])
         _add_scaled(projected, row, new - response[i], size)
         response[i] = new

@@ -197,17 +197,3 @@ def commit_death(factor, position):
             )
     factor.position[victim] = -1
     factor.n_active[0] = size - 1
-
-
-@jit
-def value_swap(factor, position, row, column, diagonal, jitter):
-    """Return the log Bayes factor of replacing the vector at ``position`` by ``row``."""
-    birth = value_birth(factor, row, column, diagonal, jitter)
-    return birth + value_death(factor, position, factor.n_active[0] + 1)
-
-
-@jit
-def commit_swap(factor, position, row):
-    """Carry out the swap that :func:`value_swap` has just valued."""
-    commit_birth(factor, row)
-    commit_death(factor, position)

@@ -41,7 +41,7 @@ def plot_active_trace(model: Any, axes: Any = None) -> np.ndarray:
     kept = posterior_group(model)["n_active"].transpose("chain", "draw").values
     sweeps, tune, limit = list(kept), 0, np.inf
     if hasattr(model, "fit"):
-        sweeps, tune = model._size_traces, model.tune
+        sweeps, tune = model._size_traces, model._plan.tune
         limit = min(model.max_active, len(model.active_probabilities_)) if model.sparse else np.inf
     axes = open_axes(axes, 1, 2, figsize=(7.5, 3.0), width_ratios=(2.4, 1)).ravel()
     trace, marginal = axes

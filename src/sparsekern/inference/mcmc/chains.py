@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from .._contract import Plan, Sampler
+from .blas_threads import single_blas_thread
 from .checkpoint import Checkpoint
 
 _LEG_SECONDS = 0.2
@@ -56,10 +56,11 @@ def start_chains(sampler: Sampler, plan: Plan, seeds: Sequence[np.random.SeedSeq
 
 
 def extend_chain(chain: Chain, sampler: Sampler, plan: Plan) -> Chain:
-    """Return the chain with room for the draws of a longer plan."""
+    """Return the chain with room for the draws of another plan, those it has made included."""
     draws = sampler.allocate(plan)
     for old, new in zip(chain.draws, draws, strict=True):
-        new[: len(old)] = old
+        size = min(len(old), len(new))
+        new[:size] = old[:size]
     return Chain(chain.state, draws, chain.rngs)
 
 
@@ -136,8 +137,7 @@ def run_chains(
     running: dict[Future[None], int] = {}
     ended = "finished"
     workers = count_workers(n_jobs, len(chains))
-    # One BLAS thread per chain: more would compete, and would change rounding with n_jobs.
-    with threadpool_limits(limits=1), ThreadPoolExecutor(workers) as pool:
+    with single_blas_thread(), ThreadPoolExecutor(workers) as pool:
         try:
             while waiting or running:
                 while waiting and len(running) < workers:

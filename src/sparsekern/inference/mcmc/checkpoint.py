@@ -75,7 +75,9 @@ class Checkpoint:
     def __init__(
         self, folder: Any, parts: list[Any], parameters: dict[str, Any], reuse_finished: bool
     ) -> None:
-        self._root = Path(folder)
+        if not isinstance(folder, (str, os.PathLike)) or not str(folder):
+            raise CheckpointError(f"checkpoint must be None or a folder's name, got {folder!r}.")
+        self._root = Path(folder).expanduser()
         if self._root.exists() and not self._root.is_dir():
             raise CheckpointError(
                 f"checkpoint={str(folder)!r} is a file; give the name of a folder."
@@ -86,6 +88,7 @@ class Checkpoint:
         self._reuse_finished = reuse_finished
         self._last: dict[int, float] = {}
         self._cost: dict[int, float] = {}
+        self._complained = False
 
     def restore(self, chains: list[Any], plan: Plan) -> bool:
         """Fill the chains from the files of this run, if there are any; return whether there were.
@@ -95,7 +98,7 @@ class Checkpoint:
         CheckpointError
             If a file is damaged or belongs to other data or parameters.
         """
-        if not self._folder.is_dir():
+        if not (self._folder / "run.json").exists():
             self._mention_others()
             self._begin()
             return False
@@ -132,26 +135,46 @@ class Checkpoint:
         arrays["streams"] = np.array(streams)
         arrays["fingerprint"] = np.array(self._fingerprint)
         path = self._path(number)
-        temporary = path.with_suffix(".partial")
-        with open(temporary, "wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        temporary = path.with_suffix(f".partial-{os.getpid()}")
+        try:
+            with open(temporary, "wb") as file:
+                np.savez(file, **arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except OSError as error:  # the draws in memory are worth more than their copy on disk
+            self._complain(error)
         self._last[number] = time.perf_counter()
         self._cost[number] = self._last[number] - now
+
+    def _complain(self, error: OSError) -> None:
+        if not self._complained:
+            self._complained = True
+            warnings.warn(
+                f"The checkpoint {self._folder} cannot be written ({error}); sampling goes on.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def close(self, finished: bool) -> None:
         """Note that the run has come to its end, or that it was left unfinished."""
         if finished:
-            self._write_about(finished=True)
+            try:
+                self._write_about(finished=True)
+            except OSError as error:
+                self._complain(error)
         _RUNNING.discard(self._fingerprint)
 
     def _path(self, number: int) -> Path:
         return self._folder / f"chain-{number}.npz"
 
     def _begin(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError(
+                f"checkpoint={str(self._root)!r}: the folder cannot be made ({error})."
+            ) from error
         for path in self._folder.glob("chain-*"):
             path.unlink()
         self._write_about(finished=False)
@@ -193,7 +216,10 @@ class Checkpoint:
     def _mention_others(self) -> None:
         """Say that unfinished runs of other data or parameters lie here and are not used."""
         for path in sorted(self._root.glob("run-*/run.json")):
-            about = self._read_about(path)
+            try:
+                about = self._read_about(path)
+            except CheckpointError:  # somebody else's trouble
+                continue
             if not about.get("finished") and not _under_way(about):
                 warnings.warn(
                     f"The checkpoint {path.parent} holds an unfinished run of other data or "

@@ -69,7 +69,7 @@ class Workspace(NamedTuple):
     factor: WhitenedFactor
     spare: WhitenedFactor
     hat: np.ndarray
-    leverage: np.ndarray
+    free: np.ndarray
     root: np.ndarray
     projected: np.ndarray
     fitted: np.ndarray
@@ -105,7 +105,7 @@ def open_workspace(state: ChainState, width_mode: int) -> Workspace:
         factor=factor,
         spare=spare,
         hat=np.empty((largest + 1) * n),
-        leverage=np.empty(n),
+        free=np.empty(n),
         root=np.empty_like(factor.root),
         projected=np.empty_like(factor.projected),
         fitted=np.empty(n),
@@ -121,10 +121,10 @@ def _update_latents(rng, work, settings, diagonal):
     for i in range(hat.shape[0]):
         # exactly, 1 - h_i is at least this bound; rounding may push it to zero
         most = 1.0 + factor.variances[0] + factor.variances[1] * diagonal[i]
-        work.leverage[i] = min(dot(hat[i], hat[i], size), 1.0 - 1.0 / most)
+        work.free[i] = max(1.0 - dot(hat[i], hat[i], size), 1.0 / most)
     response, projected = factor.response[0], factor.projected[0]
     for _ in range(settings.scans):
-        scan_latents(rng, response, projected, hat, work.leverage, settings.side)
+        scan_latents(rng, response, projected, hat, work.free, settings.side)
         rescale_latents(rng, factor)
     refresh_cross(factor)
     refactor(factor)

@@ -117,7 +117,7 @@ class GeneralizedKernelSampler:
             rows=rows,
             latent=(0.8 * settings.side)[None].copy(),
             variances=np.array([1.0, 2.0 * spread]),
-            length_scale=self.kernel.length_scale.copy(),
+            length_scale=np.clip(self.kernel.length_scale, *settings.box.T),
             slice_width=np.array([1.0, 1.0, 0.2]),
             log_step=np.array([np.log(0.3)]),
             tallies=np.zeros((4, 2), np.int64),
@@ -190,8 +190,8 @@ class GeneralizedKernelSampler:
         if np.isnan(smallest):
             raise FloatingPointError(
                 f"Sampling broke down numerically with kernel={self.kernel.name}: the latent "
-                "variables are no longer finite. Rescale the inputs or the kernel, increase "
-                "jitter, or use sparse=True."
+                "variables are no longer finite. Rescale the inputs or the kernel, or increase "
+                f"jitter (now {self.model.jitter:g}), for instance a hundredfold."
             )
         size = float(np.max(np.abs(self.basis.diagonal)))
         if smallest < -1e-6 * size:
@@ -202,10 +202,11 @@ class GeneralizedKernelSampler:
 
     def fingerprint_parts(self) -> list[Any]:
         """Return what decides the draws: data, kernel values, settings."""
-        rows = np.linspace(0, len(self.features) - 1, min(20, len(self.features))).astype(int)
-        sample = self.features[rows]
-        values = sample if self.kernel.precomputed else self.kernel.matrix(sample, sample)
+        kernel, values = self.kernel, self.basis.table
+        if self._by_leg:  # too large to evaluate in full: a Python kernel on a spread of rows
+            rows = np.linspace(0, len(self.features) - 1, 50).astype(int)
+            values = kernel.matrix(self.features[rows], self.features)
         return [
-            np.ascontiguousarray(self.features), values, self.kernel.length_scale,
+            self.features, values, kernel.kind, kernel.name, kernel.amplitude, kernel.length_scale,
             *self.settings, *self.prior, self.sparse, self.model.jitter,
         ]  # fmt: skip

@@ -156,16 +156,16 @@ def test_heuristic_widths_of_a_kernel():
 def test_positive_definiteness():
     square = RNG.standard_normal((20, 20))
     good = resolve_kernel("precomputed", "mean_distance", square)
-    check_positive_definite(good, square @ square.T)
-    check_positive_definite(good, np.ones((20, 20)))  # singular, but not indefinite
-    check_positive_definite(resolve_kernel("rbf", 1.0, LEFT), LEFT)
+    check_positive_definite(good, square @ square.T, 1e-8)
+    check_positive_definite(good, np.ones((20, 20)), 1e-8)  # singular, but not indefinite
+    check_positive_definite(resolve_kernel("rbf", 1.0, LEFT), LEFT, 1e-8)
     with pytest.raises(ValueError, match="not symmetric"):
-        check_positive_definite(good, square)
+        check_positive_definite(good, square, 1e-8)
     with pytest.raises(ValueError, match=r"not positive definite: its matrix on 20 .*rows"):
-        check_positive_definite(good, square + square.T)
+        check_positive_definite(good, square + square.T, 1e-8)
     negative = resolve_kernel(lambda a, b: -rbf_kernel(a, b), "mean_distance", LEFT)
     with pytest.raises(ValueError, match="clipping negative eigenvalues"):
-        check_positive_definite(negative, LEFT)
+        check_positive_definite(negative, LEFT, 1e-8)
     lopsided = resolve_kernel(lambda a, b: a[:, :1] + 2 * b[:, 0], "mean_distance", LEFT)
     with pytest.raises(ValueError, match=r"k\(a, b\) = k\(b, a\)"):
-        check_positive_definite(lopsided, LEFT)
+        check_positive_definite(lopsided, LEFT, 1e-8)

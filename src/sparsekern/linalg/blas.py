@@ -26,10 +26,12 @@ def _external(module: str, name: str, *arguments: types.Type) -> types.ExternalF
 
 
 _dpotrf = _external("cython_lapack", "dpotrf", _CHAR, _INT, _DOUBLE, _INT, _INT)
-_dtrsm = _external(
-    "cython_blas", "dtrsm",
+_dtrtri = _external("cython_lapack", "dtrtri", _CHAR, _CHAR, _INT, _DOUBLE, _INT, _INT)
+_TRIANGLE_TIMES_MATRIX = (
     _CHAR, _CHAR, _CHAR, _CHAR, _INT, _INT, _DOUBLE, _DOUBLE, _INT, _DOUBLE, _INT,
 )  # fmt: skip
+_dtrsm = _external("cython_blas", "dtrsm", *_TRIANGLE_TIMES_MATRIX)
+_dtrmm = _external("cython_blas", "dtrmm", *_TRIANGLE_TIMES_MATRIX)
 
 
 @jit
@@ -52,24 +54,59 @@ def cholesky_in_place(matrix, size):
 
 
 @jit
-def solve_lower_rows(root, size, rows):
-    r"""Overwrite the C-ordered ``rows[:size]`` by :math:`L^{-1}` times them.
+def invert_lower_in_place(matrix, size):
+    """Replace the lower triangle of ``matrix[:size, :size]`` by that of its inverse."""
+    letters = np.empty(2, np.uint8)
+    letters[0] = 85  # "U", as above
+    letters[1] = 78  # "N": the diagonal is not unit
+    numbers = np.empty(3, np.int32)
+    numbers[0] = size
+    numbers[1] = matrix.shape[1]
+    numbers[2] = 0
+    _dtrtri(
+        letters[0:].ctypes, letters[1:].ctypes, numbers[0:].ctypes, matrix.ctypes,
+        numbers[1:].ctypes, numbers[2:].ctypes,
+    )  # fmt: skip
 
-    ``root[:size, :size]`` holds the lower factor :math:`L`.
-    """
+
+@jit
+def _describe(triangle, size, rows):
+    """Return letters and numbers for X := rows' T' or X T' = rows', T lower triangular."""
     letters = np.empty(4, np.uint8)
-    letters[0] = 82  # "R": transposed, the system is X L' = rows'
+    letters[0] = 82  # "R": seen from LAPACK the triangle stands on the right
     letters[1] = 85  # "U"
     letters[2] = 78  # "N"
     letters[3] = 78  # "N": the diagonal is not unit
     numbers = np.empty(4, np.int32)
     numbers[0] = rows.shape[1]
     numbers[1] = size
-    numbers[2] = root.shape[1]
+    numbers[2] = triangle.shape[1]
     numbers[3] = rows.shape[1]
+    return letters, numbers
+
+
+@jit
+def solve_lower_rows(root, size, rows):
+    r"""Overwrite the C-ordered ``rows[:size]`` by :math:`L^{-1}` times them.
+
+    ``root[:size, :size]`` holds the lower factor :math:`L`.
+    """
+    letters, numbers = _describe(root, size, rows)
     one = np.ones(1)
     _dtrsm(
         letters[0:].ctypes, letters[1:].ctypes, letters[2:].ctypes, letters[3:].ctypes,
         numbers[0:].ctypes, numbers[1:].ctypes, one.ctypes, root.ctypes, numbers[2:].ctypes,
+        rows.ctypes, numbers[3:].ctypes,
+    )  # fmt: skip
+
+
+@jit
+def multiply_lower_rows(triangle, size, rows):
+    """Overwrite the C-ordered ``rows[:size]`` by the lower ``triangle`` times them."""
+    letters, numbers = _describe(triangle, size, rows)
+    one = np.ones(1)
+    _dtrmm(
+        letters[0:].ctypes, letters[1:].ctypes, letters[2:].ctypes, letters[3:].ctypes,
+        numbers[0:].ctypes, numbers[1:].ctypes, one.ctypes, triangle.ctypes, numbers[2:].ctypes,
         rows.ctypes, numbers[3:].ctypes,
     )  # fmt: skip

@@ -126,3 +126,9 @@ def test_other_length_scale():
     assert (kernel.length_scale == 1).all() and (other.length_scale == 2).all()
     expected = gp.RBF(2.0)(FEATURES)
     np.testing.assert_allclose(other.matrix(FEATURES, FEATURES), expected, rtol=1e-12)
+
+
+def test_a_precomputed_kernel_is_not_evaluated():
+    matrix = np.eye(4)
+    with pytest.raises(ValueError, match="no values but those of the matrix"):
+        resolve_kernel("precomputed", "mean_distance", matrix).matrix(matrix[:2], matrix)

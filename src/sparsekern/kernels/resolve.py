@@ -65,6 +65,8 @@ class Kernel:
 
     def matrix(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Return the kernel between rows of ``left`` and rows of ``right``, C-ordered."""
+        if self.precomputed:
+            raise ValueError("A precomputed kernel has no values but those of the matrix given.")
         if self.function is None:
             out = np.empty((len(left), len(right)))
             columns = np.ascontiguousarray(right.T)

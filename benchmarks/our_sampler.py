@@ -21,8 +21,9 @@ def make_sampler(
     *,
     max_active: int = 100,
     size_prior: tuple[float, float] = (1.0, 1.0),
-    moves: int = 20,
+    moves: int = 10,
     scans: int = 3,
+    joint_moves: int = 30,
     n_monitored: int = 5,
 ) -> GeneralizedKernelSampler:
     """Return the sampler that GKMClassifier would use for standardised ``features``."""
@@ -36,7 +37,13 @@ def make_sampler(
         jitter=JITTER,
     )
     return GeneralizedKernelSampler(
-        model, features, side, moves=moves, scans=scans, n_monitored=n_monitored
+        model,
+        features,
+        side,
+        moves=moves,
+        scans=scans,
+        joint_moves=joint_moves,
+        n_monitored=n_monitored,
     )
 
 

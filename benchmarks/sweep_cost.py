@@ -2,13 +2,14 @@
 
 The floor is what no sweep of this model can do without: one Cholesky factorisation of a k x k
 matrix, one triangular solve with n right sides and two products of an n x k matrix with a vector,
-straight from LAPACK and BLAS. The sweep has a fixed width, 20 active-set moves and 3 latent scans;
-it is timed with its share of rebuilds (one in 50 sweeps) and with a stored draw each. A size prior
-holds the chain at its largest size, where 7 of 10 moves are swaps, the dearest kind. Sweeps and
-floors alternate on one thread; a figure is the median over rounds of 50 sweeps, in processor time.
-Steps are timed from Python, less the time of an empty call where a generator is handed over; `sum
-of steps` beside `whole sweep` tells how well that works. The target, at most 3 floors, is set for
-n = 4000 and k = 200.
+straight from LAPACK and BLAS. The sweep is the default one with a fixed width: 10 active-set moves,
+3 latent scans, every other sweep the size of the function, every fifth a joint move; it is timed
+with its share of rebuilds (one in 50 sweeps) and with a stored draw each. A size prior holds the
+chain at its largest size, where 7 of 10 moves are swaps, the dearest kind. Sweeps and floors
+alternate on one thread; a figure is the median over rounds of 50 sweeps, in processor time. Steps
+are timed from Python, less the time of an empty call where a generator is handed over; `sum of
+steps` beside `whole sweep` tells how well that works. The target, at most 3 floors, is set for n =
+4000 and k = 200.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _time_steps(chains: OurChains, floor: Floor, rounds: int) -> dict[str, float
     basis, length_scale = chains.sampler.basis, chains.chains[0].state.length_scale
     rng = chains.chains[0].rngs[0]
     steps = list_steps(chains)
-    for _, function, arguments in steps:  # compile
+    for _, function, arguments, _ in steps:  # compile
         function(*arguments)
     do_nothing(rng, factor)
     rebuild(factor, basis, length_scale)
@@ -80,9 +81,11 @@ def _time_steps(chains: OurChains, floor: Floor, rounds: int) -> dict[str, float
     for _ in range(rounds):
         floors, total = 0.0, dict.fromkeys(ratios, 0.0)
         total[_REBUILD] = seconds(lambda: rebuild(factor, basis, length_scale))
-        for _ in range(REFRESH_EVERY):
+        for sweep in range(REFRESH_EVERY):
             call = seconds(lambda: do_nothing(rng, factor))
-            for name, function, arguments in steps:
+            for name, function, arguments, period in steps:
+                if sweep % period:
+                    continue
                 total[name] += seconds(lambda f=function, a=arguments: f(*a))
                 total[name] -= call if arguments[0] is rng else 0.0
             floor.seconds()  # brings its arrays back into the cache

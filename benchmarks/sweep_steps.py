@@ -10,14 +10,16 @@ import numpy as np
 from our_sampler import OurChains
 
 from sparsekern.inference.mcmc.active_set import move_active_set
-from sparsekern.inference.mcmc.gibbs import store_draw
+from sparsekern.inference.mcmc.function_scale import move_function_scale
+from sparsekern.inference.mcmc.gibbs import FUNCTION_SCALE_EVERY, JOINT_EVERY, store_draw
 from sparsekern.inference.mcmc.scales import DIRECTIONS, slice_scales
+from sparsekern.inference.mcmc.stand_in import move_through_stand_in
 from sparsekern.likelihoods.probit import rescale_latents, scan_latents
 from sparsekern.linalg.triangular import dot
 from sparsekern.linalg.whitened_factor import refactor, refresh_cross
 from sparsekern.linalg.whitened_response import hat_rows
 
-Step = tuple[str, Callable[..., Any], tuple[Any, ...]]
+Step = tuple[str, Callable[..., Any], tuple[Any, ...], int]  # the last: sweeps between two
 
 
 @numba.njit
@@ -51,7 +53,7 @@ def _refresh(factor):
 
 
 def list_steps(chains: OurChains) -> list[Step]:
-    """Return (name, compiled function, arguments) of each step of the first chain."""
+    """Return (name, compiled function, arguments, period) of each step of the first chain."""
     chain, work, sampler = chains.chains[0], chains.workspaces[0], chains.sampler
     rng, state, factor, settings = chain.rngs[0], chain.state, work.factor, sampler.settings
     slices: list[Step] = [
@@ -60,6 +62,7 @@ def list_steps(chains: OurChains) -> list[Step]:
             slice_scales,
             (rng, factor, sampler.prior, DIRECTIONS[d], float(state.slice_width[d]), work.root,
              work.projected),
+            1,
         )
         for d, name in enumerate(("slice of g", "slice of eta", "slice along the ridge"))
     ]  # fmt: skip
@@ -69,12 +72,28 @@ def list_steps(chains: OurChains) -> list[Step]:
     )  # fmt: skip
     hat = (factor, work.hat, work.free, sampler.basis.diagonal)
     scan = (rng, factor, work.hat, work.free, settings.side, settings.scans)
+    size = (
+        rng, factor, sampler.prior, settings.side, float(state.slice_width[3]), work.coefficients,
+        work.fitted,
+    )  # fmt: skip
+    joint = (
+        rng, factor, work.stand_in, sampler.basis, state.length_scale, sampler.prior,
+        settings.log_weights, settings.joint_moves, settings.side, state.sites, state.slice_width,
+        work.root, work.projected, work.coefficients, work.fitted, work.proposal, work.unused,
+    )  # fmt: skip
     return [
-        (f"{settings.moves} active-set moves", move_active_set, move),
+        (f"{settings.moves} active-set moves", move_active_set, move, 1),
         *slices,
-        ("refactor", refactor, (factor,)),
-        ("hat rows and leverages", _make_hat, hat),
-        (f"{settings.scans} scans and radial moves", _scan, scan),
-        ("refresh of cross products", _refresh, (factor,)),
-        ("stored draw", store_draw, (rng, state, work, settings, chain.draws, 0)),
+        ("refactor", refactor, (factor,), 1),
+        ("hat rows and leverages", _make_hat, hat, 1),
+        (f"{settings.scans} scans and radial moves", _scan, scan, 1),
+        ("refresh of cross products", _refresh, (factor,), 1),
+        (
+            f"size of the function, 1 in {FUNCTION_SCALE_EVERY} sweeps",
+            move_function_scale,
+            size,
+            FUNCTION_SCALE_EVERY,
+        ),
+        (f"joint move, 1 in {JOINT_EVERY} sweeps", move_through_stand_in, joint, JOINT_EVERY),
+        ("stored draw", store_draw, (rng, state, work, settings, chain.draws, 0), 1),
     ]

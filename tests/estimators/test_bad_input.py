@@ -60,6 +60,7 @@ def test_data(data, words):
         ({"max_active": 0}, "max_active must be at least 1"),
         ({"active_set_moves": 0}, "active_set_moves"),
         ({"latent_scans": 0}, "latent_scans"),
+        ({"joint_moves": -1}, "joint_moves"),
         ({"scale_prior": (2, -1)}, r"scale_prior\[1\] must be positive"),
         ({"scale_prior": 3}, "scale_prior must be a pair"),
         ({"scale_prior": (1, np.nan)}, r"scale_prior\[1\]"),

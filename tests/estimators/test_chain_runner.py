@@ -103,6 +103,14 @@ def test_a_callback_can_end_sampling(two_classes, monkeypatch):
     assert model.predict_proba(X).shape == (80, 2)
 
 
+@pytest.fixture
+def ctrl_c():
+    """Let Ctrl-C raise KeyboardInterrupt even where the shell has the tests ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt_when(model, fraction):
     """Send Ctrl-C to this process once sampling is under way."""
 
@@ -118,7 +126,7 @@ def interrupt_when(model, fraction):
     return model.set_callbacks(Interrupter())
 
 
-def test_ctrl_c_keeps_the_draws_and_warm_start_goes_on(two_classes):
+def test_ctrl_c_keeps_the_draws_and_warm_start_goes_on(two_classes, ctrl_c):
     X, y = two_classes
     settings = {"draws": 3000, "tune": 100, "chains": 2, "random_state": 0}
     model = interrupt_when(GKMClassifier(**settings), 0.3)
@@ -136,7 +144,7 @@ def test_ctrl_c_keeps_the_draws_and_warm_start_goes_on(two_classes):
     assert_array_equal(draws_of(model)["scale"][:, :kept], before)
 
 
-def test_ctrl_c_while_tuning_is_a_keyboard_interrupt(two_classes):
+def test_ctrl_c_while_tuning_is_a_keyboard_interrupt(two_classes, ctrl_c):
     model = interrupt_when(GKMClassifier(draws=10, tune=5000, chains=2, random_state=0), 0.2)
     with pytest.raises(KeyboardInterrupt, match="before any draw was kept"):
         model.fit(*two_classes)

@@ -54,9 +54,12 @@ def open_chain(basis, side, largest, rows, g, eta, length_scale, mode=0, **optio
         latent=(0.8 * np.asarray(side, dtype=float))[None].copy(),
         variances=np.array([1.0 / eta, 1.0 / g]),
         length_scale=np.broadcast_to(np.asarray(length_scale, dtype=float), (p,)).copy(),
-        slice_width=np.array([1.0, 1.0, 0.3]),
+        slice_width=np.array([1.0, 1.0, 0.3, 1.0]),
         log_step=np.array([options.get("log_step", -1.0)]),
-        tallies=np.zeros((4, 2), np.int64),
+        sites=np.vstack([np.linspace(-1.0, 1.0, n), np.linspace(0.2, 0.6, n)]),
+        site_sums=np.zeros((3, n)),
+        site_counts=np.array([0, 1]),
+        tallies=np.zeros((5, 2), np.int64),
     )
     state.rows[: len(rows)] = rows
     monitored = np.asarray(options.get("monitored", []), dtype=np.int64)
@@ -68,6 +71,7 @@ def open_chain(basis, side, largest, rows, g, eta, length_scale, mode=0, **optio
         monitored_rows=monitored,
         moves=options.get("moves", 3),
         scans=options.get("scans", 2),
+        joint_moves=options.get("joint_moves", 4),
         width_mode=mode,
     )
     draws = Draws(
@@ -82,7 +86,7 @@ def open_chain(basis, side, largest, rows, g, eta, length_scale, mode=0, **optio
         monitored=np.zeros((kept, len(monitored))),
         size_trace=np.zeros(sweeps, np.int32),
     )
-    return state, open_workspace(state, mode), settings, draws
+    return state, open_workspace(state, settings), settings, draws
 
 
 def recompiled(function, **replacements):

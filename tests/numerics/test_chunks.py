@@ -32,7 +32,7 @@ def _run(cuts, mode=FIXED, table=False, reopen=False):
     for stop in cuts:
         if reopen and not fresh:
             state = type(state)(*(part.copy() for part in state))
-            work = open_workspace(state, mode)
+            work = open_workspace(state, settings)
             fresh = True
         part = candidates[state.sweep[0] : stop] if table else candidates
         run_sweeps(rng, state, work, basis, PRIOR, settings, draws, part, stop, TUNE, THIN, fresh)

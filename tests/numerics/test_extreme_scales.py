@@ -52,7 +52,17 @@ def _log_scales(side, largest, rows, g, eta, sweeps, latent=None, moves=3):
     features = np.random.default_rng(0).standard_normal((12, 2))
     basis = rbf_basis(features, 1e-6)
     state, work, settings, draws = open_chain(
-        basis, side, largest, rows, g, eta, 1.0, moves=moves, sweeps=sweeps, monitored=[0]
+        basis,
+        side,
+        largest,
+        rows,
+        g,
+        eta,
+        1.0,
+        moves=moves,
+        joint_moves=moves,
+        sweeps=sweeps,
+        monitored=[0],
     )
     if latent is not None:
         state.latent[0] = latent * side

@@ -13,15 +13,20 @@ from numba import njit
 
 from sparsekern._jit import jit
 from sparsekern.bases.kernel_columns import rebuild
+from sparsekern.inference.mcmc import function_scale, stand_in
 from sparsekern.inference.mcmc.active_set import move_active_set
+from sparsekern.inference.mcmc.function_scale import move_function_scale
 from sparsekern.inference.mcmc.gibbs import _update_latents, sweep_once
 from sparsekern.inference.mcmc.length_scale import PER_FEATURE, SHARED, move_length_scale
 from sparsekern.inference.mcmc.scales import DIRECTIONS, _log_density, slice_scales
+from sparsekern.inference.mcmc.stand_in import move_through_stand_in
 from sparsekern.priors.silverman import SilvermanPrior
 
 N, LARGEST, JITTER, BOX = 5, 4, 0.05, (0.4, 2.5)
 PRIOR = (3.0, 1.5, 3.0, 2.0)
-MOVES = ["active set", "width", "g", "eta", "joint scale", "latents", "sweep"]
+MOVES = [
+    "active set", "width", "g", "eta", "joint scale", "latents", "sweep", "function scale", "joint",
+]  # fmt: skip
 REPLICATES = 100_000
 
 
@@ -30,6 +35,7 @@ def _move_all(rng, state, work, basis, prior, settings, which, active, scale, g,
     """Put the chain at every replicate in turn, make one move, write back where it ends."""
     none = np.zeros(0, np.int64)
     n = latent.shape[1]
+    taken = 0
     for t in range(latent.shape[0]):
         k = 0
         for i in range(n):
@@ -60,6 +66,16 @@ def _move_all(rng, state, work, basis, prior, settings, which, active, scale, g,
             )  # fmt: skip
         elif which == 5:
             _update_latents(rng, work, settings, basis.diagonal)
+        elif which == 7:
+            move_function_scale(
+                rng, work.factor, prior, settings.side, 1.0, work.coefficients, work.fitted
+            )
+        elif which == 8:
+            taken += move_through_stand_in(
+                rng, work.factor, work.stand_in, basis, state.length_scale, prior,
+                settings.log_weights, 3, settings.side, state.sites, state.slice_width, work.root,
+                work.projected, work.coefficients, work.fitted, work.proposal, work.unused,
+            )  # fmt: skip
         else:
             sweep_once(rng, state, work, basis, prior, settings, none, False)
         for i in range(n):
@@ -70,6 +86,7 @@ def _move_all(rng, state, work, basis, prior, settings, which, active, scale, g,
         eta[t] = 1.0 / state.variances[0]
         g[t] = 1.0 / state.variances[1]
         scale[t] = state.length_scale
+    return taken
 
 
 def _features():
@@ -109,6 +126,32 @@ def test_move_keeps_the_joint_law(move, mode):
     names, z = _scores(_move_all, MOVES.index(move), mode)
     assert len(names) >= 4
     assert np.abs(z).max() < 4, dict(zip(names, z, strict=True))
+
+
+def test_wrong_prior_in_the_function_scale_move_is_noticed():
+    """One power of the stretch too few."""
+
+    @njit
+    def density(side, fitted, prior, log_intercept, log_scale, x):
+        value = function_scale._log_density(side, fitted, prior, log_intercept, log_scale, x)
+        return value - x
+
+    move = recompiled(move_function_scale, _log_density=density)
+    _, z = _scores(recompiled(_move_all, move_function_scale=move), 7, SHARED)
+    assert np.abs(z).max() > 8
+
+
+def test_joint_move_without_its_correction_is_noticed():
+    """The stand-in must not replace the likelihood: without L~ in the ratio the law is another."""
+
+    @njit
+    def nothing(sites, fitted):
+        return 0.0
+
+    move = recompiled(move_through_stand_in, _site_log_likelihood=nothing)
+    _, z = _scores(recompiled(_move_all, move_through_stand_in=move), 8, SHARED)
+    assert np.abs(z).max() > 8
+    assert stand_in._site_log_likelihood(np.ones((2, 1)), np.zeros(1)) == -0.5
 
 
 def test_vague_prior_of_the_scales():

@@ -68,8 +68,12 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
     jitter : float, default=1e-8
         Added to the diagonal of the kernel matrix at the active vectors, relative to the mean of
         the kernel's diagonal.
-    active_set_moves : int, default=20
+    active_set_moves : int, default=10
         Birth, death and swap moves in a sweep.
+    joint_moves : int, default=30
+        Birth, death and swap moves inside one joint move of active set, scales and latent function,
+        made every fifth sweep; 0 leaves it out. It is left out, too, for kernels that are not
+        compiled on more than about 5,800 rows.
     latent_scans : int, default=3
         Scans of the latent variables in a sweep.
     draws : int, default=1000
@@ -145,7 +149,8 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         size_prior: tuple[float, float] = (1, 1),
         standardize: bool = True,
         jitter: float = 1e-8,
-        active_set_moves: int = 20,
+        active_set_moves: int = 10,
+        joint_moves: int = 30,
         latent_scans: int = 3,
         draws: int = 1000,
         tune: int = 1000,
@@ -169,6 +174,7 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         self.standardize = standardize
         self.jitter = jitter
         self.active_set_moves = active_set_moves
+        self.joint_moves = joint_moves
         self.latent_scans = latent_scans
         self.draws = draws
         self.tune = tune
@@ -238,6 +244,7 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
             width_bounds=self.length_scale_bounds,
             moves=self.active_set_moves,
             scans=self.latent_scans,
+            joint_moves=self.joint_moves,
         )
         self._keep(self._sample(sampler, plan), sampler, side)
 
@@ -251,5 +258,6 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         check_flag("sparse", self.sparse)
         check_flag("standardize", self.standardize)
         check_count("active_set_moves", self.active_set_moves)
+        check_count("joint_moves", self.joint_moves, lowest=0)
         check_count("latent_scans", self.latent_scans)
         return _WIDTH_MODES[learn]

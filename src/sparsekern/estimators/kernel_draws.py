@@ -13,7 +13,7 @@ from ..posterior import KernelExpansionPosterior
 from .sampling import SamplingEstimator
 
 _MOST_POINTWISE = 20_000_000  # numbers; beyond, the pointwise log-likelihood is made on demand
-_MOVE_NAMES = ("birth", "death", "swap", "length_scale")
+_MOVE_NAMES = ("birth", "death", "swap", "length_scale", "joint")
 
 
 class KernelDrawsEstimator(SamplingEstimator):

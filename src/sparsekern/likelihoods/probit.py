@@ -96,12 +96,42 @@ def log_normal_cdf(z):
 
 
 @jit
-def total_log_likelihood(side, latent):
-    r"""Return :math:`\sum_i\log\Phi(y_if_i)`."""
+def scaled_log_likelihood(side, latent, scale):
+    r"""Return :math:`\sum_i\log\Phi(\lambda y_if_i)` for the scale :math:`\lambda`."""
     total = 0.0
     for i in range(side.shape[0]):
-        total += log_normal_cdf(side[i] * latent[i])
+        total += log_normal_cdf(scale * side[i] * latent[i])
     return total
+
+
+@jit
+def total_log_likelihood(side, latent):
+    r"""Return :math:`\sum_i\log\Phi(y_if_i)`."""
+    return scaled_log_likelihood(side, latent, 1.0)
+
+
+@jit
+def draw_latents(rng, side, latent, response):
+    """Draw every latent variable given the latent function."""
+    for i in range(side.shape[0]):
+        response[i] = normal_on_side(rng, latent[i], 1.0, side[i])
+
+
+@jit
+def add_site_terms(side, latent, sums):
+    r"""Add f, :math:`\ell'(f)` and :math:`-\ell''(f)`, :math:`\ell=\log\Phi(yf)`, to ``sums``.
+
+    With :math:`z=yf` and the hazard :math:`r=\varphi(z)/\Phi(z)` they are :math:`yr` and
+    :math:`r(z+r)`.
+    """
+    half_log = 0.5 * math.log(2.0 * math.pi)
+    for i in range(side.shape[0]):
+        z = side[i] * latent[i]
+        hazard = math.exp(-0.5 * z * z - half_log - log_normal_cdf(z))
+        sums[0, i] += latent[i]
+        sums[1, i] += side[i] * hazard
+        # 0 < r (z + r) < 1; the sum cancels far on the wrong side
+        sums[2, i] += min(1.0, max(0.0, hazard * (z + hazard)))
 
 
 @jit

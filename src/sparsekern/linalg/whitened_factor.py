@@ -152,6 +152,19 @@ def refresh_cross(factor):
 
 
 @jit
+def copy_active_set(source, target):
+    """Copy which rows are active, and the part of the factor that knows no response; O(nk)."""
+    k = source.n_active[0]
+    target.n_active[0] = k
+    target.position[:] = source.position
+    for a in range(k):
+        target.rows[a] = source.rows[a]
+        target.whitened[a] = source.whitened[a]
+        for b in range(a + 1):
+            target.prior_root[a, b] = source.prior_root[a, b]
+
+
+@jit
 def factorize(factor, root, projected, intercept_variance, variance):
     r"""Write :math:`L_B` and :math:`c` for the given variances into the buffers; O(k^3).
 

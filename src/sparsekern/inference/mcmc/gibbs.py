@@ -4,7 +4,8 @@ Order matters: everything that conditions on the latent variables with the coeff
 out comes first, the coefficients last, and a draw is stored before anything else moves.
 
 1. active set, 2. length scale, 3. g, eta and their joint scale, 4. latent variables (several scans,
-each followed by the radial move), 5. on kept sweeps the coefficients.
+each followed by the radial move), 5. every other sweep the size of the latent function, 6. every
+few sweeps set, scales and function together through a stand-in, 7. on kept sweeps the coefficients.
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ from ...linalg.triangular import dot
 from ...linalg.whitened_factor import WhitenedFactor, empty_factor, refactor, refresh_cross
 from ...linalg.whitened_response import draw_coefficients, hat_rows, response_energy
 from .active_set import move_active_set
+from .function_scale import move_function_scale
 from .length_scale import FIXED, adapt_step, move_length_scale
 from .scales import DIRECTIONS, adapt_width, slice_scales
+from .stand_in import learn_sites, move_through_stand_in
 
 REFRESH_EVERY = 50  # sweeps between full rebuilds: bounds rounding drift, and a chain can be
 # continued from its small state at these sweeps with exactly the draws it would have given
-WIDTH = 3  # row of the tallies that counts length-scale moves
+WIDTH, JOINT = 3, 4  # rows of the tallies that count length-scale and joint moves
+FUNCTION_SCALE_EVERY = 2  # sweeps; as many effective samples as every sweep, at half the cost
+JOINT_EVERY = 5  # sweeps between joint moves
 
 
 class ChainState(NamedTuple):
@@ -43,9 +48,12 @@ class ChainState(NamedTuple):
     latent: np.ndarray  # float64[1, n]
     variances: np.ndarray  # float64[2], 1/eta and 1/g
     length_scale: np.ndarray  # float64[p]
-    slice_width: np.ndarray  # float64[3], one per direction of the scale moves
+    slice_width: np.ndarray  # float64[4], one per direction of the scale moves, the function last
     log_step: np.ndarray  # float64[1], length-scale walk
-    tallies: np.ndarray  # int64[4, 2], attempts and acceptances after tuning
+    sites: np.ndarray  # float64[2, n], response and precision of the stand-in likelihood
+    site_sums: np.ndarray  # float64[3, n], what the next sites are made of
+    site_counts: np.ndarray  # int64[2], draws in the sums and updates made
+    tallies: np.ndarray  # int64[5, 2], attempts and acceptances after tuning
 
 
 class Draws(NamedTuple):
@@ -68,11 +76,15 @@ class Workspace(NamedTuple):
 
     factor: WhitenedFactor
     spare: WhitenedFactor
+    stand_in: WhitenedFactor
     hat: np.ndarray
     free: np.ndarray
     root: np.ndarray
     projected: np.ndarray
     fitted: np.ndarray
+    proposal: np.ndarray
+    coefficients: np.ndarray
+    unused: np.ndarray
 
 
 class Settings(NamedTuple):
@@ -84,10 +96,11 @@ class Settings(NamedTuple):
     monitored_rows: np.ndarray  # int64[q]
     moves: int
     scans: int
+    joint_moves: int
     width_mode: int
 
 
-def open_workspace(state: ChainState, width_mode: int) -> Workspace:
+def open_workspace(state: ChainState, settings: Settings) -> Workspace:
     """Allocate the memory of a running chain around its state (arrays are shared)."""
     n = state.latent.shape[1]
     largest = len(state.rows) - 1
@@ -99,16 +112,25 @@ def open_workspace(state: ChainState, width_mode: int) -> Workspace:
     }
     factor = empty_factor(n, largest)._replace(**shared)
     spare = factor
-    if width_mode != FIXED:
+    if settings.width_mode != FIXED:
         spare = empty_factor(n, largest)._replace(**shared)
+    stand_in = factor
+    if settings.joint_moves > 0:
+        stand_in = empty_factor(n, largest)._replace(
+            response=state.sites[:1], precision=state.sites[1]
+        )
     return Workspace(
         factor=factor,
         spare=spare,
+        stand_in=stand_in,
         hat=np.empty((largest + 1) * n),
         free=np.empty(n),
         root=np.empty_like(factor.root),
         projected=np.empty_like(factor.projected),
         fitted=np.empty(n),
+        proposal=np.empty(n),
+        coefficients=np.empty(largest + 1),
+        unused=np.zeros((3, 2), np.int64),
     )
 
 
@@ -159,6 +181,20 @@ def sweep_once(rng, state, work, basis, prior, settings, candidates, tuning):
             state.slice_width[d] = adapt_width(state.slice_width[d], step, sweep)
     refactor(factor)
     _update_latents(rng, work, settings, basis.diagonal)
+    if sweep % FUNCTION_SCALE_EVERY == 0:
+        step = move_function_scale(
+            rng, factor, prior, settings.side, state.slice_width[3], work.coefficients, work.fitted
+        )
+        if tuning:
+            state.slice_width[3] = adapt_width(state.slice_width[3], step, sweep)
+    if settings.joint_moves > 0 and sweep % JOINT_EVERY == 0 and state.site_counts[1] > 0:
+        taken = move_through_stand_in(
+            rng, factor, work.stand_in, basis, state.length_scale, prior, settings.log_weights,
+            settings.joint_moves, settings.side, state.sites, state.slice_width, work.root,
+            work.projected, work.coefficients, work.fitted, work.proposal, work.unused,
+        )  # fmt: skip
+        state.tallies[JOINT, 0] += 1
+        state.tallies[JOINT, 1] += 1 if taken else 0
 
 
 @jit
@@ -201,6 +237,11 @@ def run_sweeps(
             state.tallies[:] = 0
         chosen = candidates[sweep - first] if candidates.shape[0] > 0 else empty
         sweep_once(rng, state, work, basis, prior, settings, chosen, sweep < tune)
+        if settings.joint_moves > 0 and sweep < tune:
+            learn_sites(
+                rng, work.factor, settings.side, state.sites, state.site_sums, state.site_counts,
+                sweep, tune, work.coefficients, work.fitted,
+            )  # fmt: skip
         draws.size_trace[sweep] = state.n_active[0]
         kept = sweep - tune + 1
         if kept > 0 and kept % thin == 0:

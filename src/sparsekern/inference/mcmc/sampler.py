@@ -45,6 +45,8 @@ class GeneralizedKernelSampler:
         Box of the length scales, in multiples of the kernel's own.
     moves, scans : int
         Active-set moves and latent scans of a sweep.
+    joint_moves : int
+        Active-set moves inside a joint move of set and function.
     n_monitored : int
         Training rows whose class probability is followed for convergence.
     """
@@ -59,8 +61,9 @@ class GeneralizedKernelSampler:
         *,
         width_mode: int = FIXED,
         width_bounds: tuple[float, float] = (0.1, 10.0),
-        moves: int = 20,
+        moves: int = 10,
         scans: int = 3,
+        joint_moves: int = 30,
         n_monitored: int = 10,
     ) -> None:
         check_compatible(
@@ -79,10 +82,13 @@ class GeneralizedKernelSampler:
             monitored_rows=rows,
             moves=moves if model.sparse else 0,
             scans=scans,
+            joint_moves=joint_moves if model.sparse else 0,
             width_mode=width_mode,
         )
         self._by_leg = False
         self.basis = self._make_basis()
+        if self._by_leg:  # its newcomers are not known beforehand
+            self.settings = self.settings._replace(joint_moves=0)
 
     def _make_basis(self) -> KernelColumns:
         n, kernel = len(self.features), self.kernel
@@ -118,9 +124,12 @@ class GeneralizedKernelSampler:
             latent=(0.8 * settings.side)[None].copy(),
             variances=np.array([1.0, 2.0 * spread]),
             length_scale=np.clip(self.kernel.length_scale, *settings.box.T),
-            slice_width=np.array([1.0, 1.0, 0.2]),
+            slice_width=np.array([1.0, 1.0, 0.2, 0.5]),
             log_step=np.array([np.log(0.3)]),
-            tallies=np.zeros((4, 2), np.int64),
+            sites=np.vstack([settings.side, np.ones(n)]),
+            site_sums=np.zeros((3, n)),
+            site_counts=np.zeros(2, np.int64),
+            tallies=np.zeros((5, 2), np.int64),
         )
 
     def allocate(self, plan: Plan) -> Draws:
@@ -142,7 +151,7 @@ class GeneralizedKernelSampler:
 
     def open(self, state: ChainState) -> Workspace:
         """Return the memory of a running chain."""
-        return open_workspace(state, self.settings.width_mode)
+        return open_workspace(state, self.settings)
 
     def advance(
         self,

@@ -1,0 +1,126 @@
+r"""Joint moves of active set, scales and latent function through a Gaussian stand-in.
+
+Given the latent variables s the active set can only go to sets that fit s within its unit noise,
+although the labels would allow much more: where the classes are far apart, drawing sets and s in
+turn is slow. Let :math:`\tilde L(f)=\prod_iN(\tilde z_i;f_i,1/\tilde w_i)` stand for the likelihood
+:math:`L(f)`. The move forgets s; under :math:`\tilde L`, with the coefficients integrated out, it
+slices g and eta, makes many active-set moves and slices eta and g again (a palindrome of
+reversible moves, hence reversible); it draws the function :math:`f'` given the new set and scales,
+and takes everything with probability
+
+.. math:: \min\Big(1,\ \frac{L(f')\,\tilde L(f)}{\tilde L(f')\,L(f)}\Big),
+
+after which s is drawn anew. The sites are those of a variational Gaussian approximation,
+:math:`\tilde w=E[-\ell''(f)]` and :math:`\tilde z=E[f]+E[\ell'(f)]/\tilde w`, averaged over draws
+of f in the tuning phase and frozen with it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import jit
+from ...likelihoods.probit import add_site_terms, draw_latents, total_log_likelihood
+from ...linalg.whitened_factor import (
+    copy_active_set,
+    refactor,
+    refresh_cross,
+    refresh_gram,
+)
+from ...linalg.whitened_response import draw_coefficients
+from .active_set import move_active_set
+from .scales import DIRECTIONS, slice_scales
+
+_LEAST_PRECISION = 1e-4  # of a site: rows far on their side have next to none
+_UPDATES = 8  # of the sites in the tuning phase
+
+
+@jit
+def _update_sites(sites, sums, count):
+    """Turn sums over ``count`` draws (of f, its score and its curvature) into sites."""
+    for i in range(sites.shape[1]):
+        precision = max(sums[2, i] / count, _LEAST_PRECISION)
+        sites[0, i] = (sums[0, i] + sums[1, i] / precision) / count
+        sites[1, i] = precision
+
+
+@jit
+def learn_sites(rng, factor, side, sites, sums, counts, sweep, tune, coefficients, fitted):
+    """Add one draw of the function to the sums; now and then make new sites of them.
+
+    ``counts`` holds the draws in the sums and the updates made.
+    """
+    draw_coefficients(rng, factor, 0, coefficients, fitted)
+    add_site_terms(side, fitted, sums)
+    counts[0] += 1
+    if (sweep + 1) % max(1, tune // _UPDATES) == 0:
+        _update_sites(sites, sums, counts[0])
+        sums[:] = 0.0
+        counts[0] = 0
+        counts[1] += 1
+
+
+@jit
+def _site_log_likelihood(sites, fitted):
+    total = 0.0
+    for i in range(fitted.shape[0]):
+        total -= 0.5 * sites[1, i] * (sites[0, i] - fitted[i]) ** 2
+    return total
+
+
+@jit
+def _slice_both(rng, factor, prior, widths, first, root, projected):
+    """Slice g and eta, or eta and g, and leave the factor exact."""
+    slice_scales(rng, factor, prior, DIRECTIONS[first], widths[first], root, projected)
+    slice_scales(rng, factor, prior, DIRECTIONS[1 - first], widths[1 - first], root, projected)
+    refactor(factor)
+
+
+@jit
+def move_through_stand_in(
+    rng, factor, stand_in, basis, length_scale, prior, log_weights, moves, side, sites, widths,
+    root, projected, coefficients, fitted, proposal, unused,
+):  # fmt: skip
+    """Try one joint move; return whether it was taken. The factor is left exact.
+
+    Parameters
+    ----------
+    rng : Generator
+    factor, stand_in : WhitenedFactor
+        The chain's factor, and one whose response and precision are the sites.
+    basis, length_scale, prior, log_weights
+        As in the moves this one is made of.
+    moves : int
+        Active-set moves inside it.
+    side : float64[n]
+    sites : float64[2, n]
+        Response and precision of the stand-in likelihood.
+    widths : float64[2 or more]
+        Slice widths of g and eta.
+    root, projected, coefficients, fitted, proposal : float64 arrays
+        Scratch memory.
+    unused : int64[3, 2]
+        Where active-set moves under the stand-in are counted, apart from the chain's own.
+    """
+    draw_coefficients(rng, factor, 0, coefficients, fitted)
+    copy_active_set(factor, stand_in)
+    stand_in.variances[:] = factor.variances
+    refresh_gram(stand_in)
+    refresh_cross(stand_in)
+    _slice_both(rng, stand_in, prior, widths, 0, root, projected)
+    move_active_set(
+        rng, stand_in, basis, length_scale, log_weights, moves, stand_in.rows[:0], unused
+    )
+    _slice_both(rng, stand_in, prior, widths, 1, root, projected)
+    draw_coefficients(rng, stand_in, 0, coefficients, proposal)
+    ratio = total_log_likelihood(side, proposal) - _site_log_likelihood(sites, proposal)
+    ratio -= total_log_likelihood(side, fitted) - _site_log_likelihood(sites, fitted)
+    if not math.log(rng.random()) < ratio:
+        return False
+    copy_active_set(stand_in, factor)
+    factor.variances[:] = stand_in.variances
+    draw_latents(rng, side, proposal, factor.response[0])
+    refresh_gram(factor)
+    refresh_cross(factor)
+    refactor(factor)
+    return True

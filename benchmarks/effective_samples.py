@@ -34,8 +34,8 @@ class ReferenceChains:
     def __init__(self, ours: OurChains) -> None:
         sampler = ours.sampler
         model = ReferenceModel(
-            kernel=sampler.kernel.matrix(sampler.features, sampler.features),
-            side=sampler.settings.side,
+            kernel=sampler.model.kernels[0].matrix(sampler.features, sampler.features),
+            side=sampler.response,
             max_active=_MAX_ACTIVE,
             scale_prior=SCALE_PRIOR,
             intercept_prior=INTERCEPT_PRIOR,
@@ -46,9 +46,9 @@ class ReferenceChains:
             state = chain.state
             rows = state.rows[: state.n_active[0]]
             eta, g = 1.0 / state.variances
-            start = (np.random.default_rng([7, number]), rows, state.latent[0], g, eta)
+            start = (np.random.default_rng([7, number]), rows, state.response[0], g, eta)
             reference = ReferenceChain(model, *start)
-            self.traces.append(ReferenceTrace(reference, sampler.settings.monitored_rows))
+            self.traces.append(ReferenceTrace(reference, sampler.monitored_rows))
         self.seconds = 0.0
 
     def seconds_per_sweep(self) -> float:

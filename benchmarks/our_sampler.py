@@ -8,8 +8,9 @@ from measuring import seconds
 from sparsekern.inference._contract import Plan
 from sparsekern.inference.mcmc.chains import start_chains
 from sparsekern.inference.mcmc.sampler import GeneralizedKernelSampler
-from sparsekern.kernels import resolve_kernel
-from sparsekern.recipes import generalized_kernel_classifier
+from sparsekern.kernels import resolve_kernels
+from sparsekern.likelihoods import Probit
+from sparsekern.recipes import generalized_kernel_model
 
 # the estimator's defaults, (shape, rate)
 SCALE_PRIOR, INTERCEPT_PRIOR, JITTER = (2.0, 0.05), (0.5, 0.05), 1e-8
@@ -27,8 +28,9 @@ def make_sampler(
     n_monitored: int = 5,
 ) -> GeneralizedKernelSampler:
     """Return the sampler that GKMClassifier would use for standardised ``features``."""
-    model = generalized_kernel_classifier(
-        resolve_kernel("rbf", "mean_distance", features),
+    model = generalized_kernel_model(
+        Probit(),
+        resolve_kernels("rbf", "mean_distance", features),
         scale_prior=SCALE_PRIOR,
         intercept_prior=INTERCEPT_PRIOR,
         size_prior=size_prior,

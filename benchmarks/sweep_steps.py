@@ -29,20 +29,20 @@ def do_nothing(rng, factor):
 
 
 @numba.njit(error_model="numpy")
-def _make_hat(factor, buffer, free, diagonal):
-    hat = hat_rows(factor, buffer)
+def _make_hat(factor, memory, diagonal):
+    hat = hat_rows(factor, memory.hat)
     for i in range(hat.shape[0]):
-        most = 1.0 + factor.variances[0] + factor.variances[1] * diagonal[i]
-        free[i] = max(1.0 - dot(hat[i], hat[i], hat.shape[1]), 1.0 / most)
+        most = 1.0 + factor.variances[0] + factor.variances[1] * diagonal[0, i]
+        memory.free[i] = max(1.0 - dot(hat[i], hat[i], hat.shape[1]), 1.0 / most)
 
 
 @numba.njit(error_model="numpy")
-def _scan(rng, factor, buffer, free, side, scans):
+def _scan(rng, factor, memory, side, scans):
     n, size = side.shape[0], factor.n_active[0] + 1
-    hat = buffer[: n * size].reshape(n, size)
+    hat = memory.hat[: n * size].reshape(n, size)
     response, projected = factor.response[0], factor.projected[0]
     for _ in range(scans):
-        scan_latents(rng, response, projected, hat, free, side)
+        scan_latents(rng, response, projected, hat, memory.free, side)
         rescale_latents(rng, factor)
 
 
@@ -67,19 +67,21 @@ def list_steps(chains: OurChains) -> list[Step]:
         for d, name in enumerate(("slice of g", "slice of eta", "slice along the ridge"))
     ]  # fmt: skip
     move = (
-        rng, factor, sampler.basis, state.length_scale, settings.log_weights, settings.moves,
-        np.zeros(0, np.int64), state.tallies,
+        rng, factor, sampler.basis, state.length_scale, settings.log_weights, settings.candidates,
+        settings.moves, np.zeros(0, np.int64), state.tallies,
     )  # fmt: skip
-    hat = (factor, work.hat, work.free, sampler.basis.diagonal)
-    scan = (rng, factor, work.hat, work.free, settings.side, settings.scans)
+    memory = work.memory
+    hat = (factor, memory, sampler.basis.diagonal)
+    scan = (rng, factor, memory, work.data.side, settings.scans)
     size = (
-        rng, factor, sampler.prior, settings.side, float(state.slice_width[3]), work.coefficients,
-        work.fitted,
+        rng, factor, sampler.prior, work.data, float(state.slice_width[3]), memory.coefficients,
+        memory.fitted,
     )  # fmt: skip
     joint = (
         rng, factor, work.stand_in, sampler.basis, state.length_scale, sampler.prior,
-        settings.log_weights, settings.joint_moves, settings.side, state.sites, state.slice_width,
-        work.root, work.projected, work.coefficients, work.fitted, work.proposal, work.unused,
+        settings.log_weights, settings.candidates, settings.joint_moves, work.data, state.sites,
+        state.slice_width, work.root, work.projected, memory.coefficients, memory.fitted,
+        work.proposal, work.unused,
     )  # fmt: skip
     return [
         (f"{settings.moves} active-set moves", move_active_set, move, 1),

@@ -2,6 +2,6 @@
 
 __version__ = "0.1.0.dev0"
 
-from .estimators import GKMClassifier
+from .estimators import GKMClassifier, GKMRegressor
 
-__all__ = ["GKMClassifier", "__version__"]
+__all__ = ["GKMClassifier", "GKMRegressor", "__version__"]

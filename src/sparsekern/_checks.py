@@ -30,6 +30,14 @@ def check_positive(name: str, value: Any) -> float:
     return number
 
 
+def check_share(name: str, value: Any) -> float:
+    """Return ``value`` as a float if it lies strictly between 0 and 1."""
+    number = check_positive(name, value)
+    if number >= 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value!r}.")
+    return number
+
+
 def check_pair(name: str, value: Any, meaning: str) -> tuple[float, float]:
     """Return two positive numbers such as (shape, rate)."""
     try:

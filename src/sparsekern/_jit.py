@@ -72,6 +72,15 @@ _FOLDER = str(_cache_folder())
 _NUMBA: Any = config  # its settings are made at run time, out of sight of type checkers
 
 
+def _compile(function: Callable[..., Any], inline: str) -> Any:
+    before = _NUMBA.CACHE_DIR
+    _NUMBA.CACHE_DIR = _FOLDER  # read once by numba, when the dispatcher is made
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
+    finally:
+        _NUMBA.CACHE_DIR = before
+
+
 def jit(function: Callable[..., Any]) -> Any:
     """Compile ``function`` without the GIL and cache the binary on disk.
 
@@ -79,12 +88,16 @@ def jit(function: Callable[..., Any]) -> Any:
     each inlined copy of a function round in its own way, and a binary from the cache would give
     other last digits than the one just compiled.
     """
-    before = _NUMBA.CACHE_DIR
-    _NUMBA.CACHE_DIR = _FOLDER  # read once by numba, when the dispatcher is made
-    try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    finally:
-        _NUMBA.CACHE_DIR = before
+    return _compile(function, "never")
+
+
+def jit_inlined(function: Callable[..., Any]) -> Any:
+    """Compile ``function`` as a part of the one function that calls it.
+
+    A compiled function is optimised together with everything below it, again at every level: for a
+    large function with one caller, a level less saves a good part of the time to compile.
+    """
+    return _compile(function, "always")
 
 
 def is_compiled(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""A model: a likelihood, a kernel that makes the basis, and priors; and who may run it."""
+"""A model: a likelihood, kernels that make the basis, and priors; and who may run it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Model:
     Attributes
     ----------
     likelihood : Likelihood
-    kernel : Kernel
+    kernels : tuple of Kernel
     prior : SilvermanPrior
         Prior of the coefficients' and the intercept's scale.
     size_shapes : (float, float)
@@ -27,15 +27,18 @@ class Model:
         Whether the active set is learned; otherwise every training row is active.
     jitter : float
         Added to the diagonal of the kernel matrix at the active vectors, as part of the model.
+    noise_prior : (float, float) or None
+        Shape and rate of the precision of the noise, where the likelihood learns it.
     """
 
     likelihood: Likelihood
-    kernel: Kernel
+    kernels: tuple[Kernel, ...]
     prior: SilvermanPrior
     size_shapes: tuple[float, float]
     max_active: int
     sparse: bool
     jitter: float
+    noise_prior: tuple[float, float] | None = None
 
 
 def check_compatible(model: Model, engine: str, requires: frozenset[str], instead: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from sparsekern.bases.kernel_columns import KernelColumns, rebuild
 from sparsekern.inference.mcmc.gibbs import ChainState, Draws, Settings, open_workspace
 from sparsekern.kernels.evaluate import RBF, TABLE
+from sparsekern.likelihoods.probit import ProbitData
 from sparsekern.linalg.whitened_factor import empty_factor
 from sparsekern.priors.model_size import beta_binomial_log_weights
 
@@ -16,16 +17,22 @@ NO_CANDIDATES = np.zeros((0, 0), np.int64)
 
 def rbf_basis(features, jitter):
     n = len(features)
-    empty = np.zeros((0, n)), np.zeros(0, np.int64)
-    return KernelColumns(np.ascontiguousarray(features.T), RBF, 1.0, np.ones(n), *empty, jitter)
+    empty = np.zeros((1, 0, n)), np.zeros(0, np.int64)
+    columns = np.ascontiguousarray(features.T)
+    return KernelColumns(
+        columns, np.array([RBF]), np.ones(1), np.ones((1, n)), *empty, np.array([jitter])
+    )
 
 
 def table_basis(kernel, jitter):
     """Return a basis that reads the same columns from a table."""
     n = len(kernel)
-    table = np.ascontiguousarray(kernel)
-    diagonal = np.diag(kernel).copy()
-    return KernelColumns(np.zeros((1, n)), TABLE, 1.0, diagonal, table, np.arange(n), jitter)
+    table = np.ascontiguousarray(kernel)[None]
+    diagonal = np.diag(kernel)[None].copy()
+    return KernelColumns(
+        np.zeros((1, n)), np.array([TABLE]), np.ones(1), diagonal, table, np.arange(n),
+        np.array([jitter]),
+    )  # fmt: skip
 
 
 def factor_at(basis, length_scale, rows, response, g, eta, largest, precision=None):
@@ -38,7 +45,7 @@ def factor_at(basis, length_scale, rows, response, g, eta, largest, precision=No
         factor.precision[:] = precision
     factor.n_active[0] = len(rows)
     factor.rows[: len(rows)] = rows
-    rebuild(factor, basis, np.asarray(length_scale, dtype=float))
+    rebuild(factor, basis, np.atleast_2d(np.asarray(length_scale, dtype=float)))
     return factor
 
 
@@ -51,42 +58,49 @@ def open_chain(basis, side, largest, rows, g, eta, length_scale, mode=0, **optio
         sweep=np.zeros(1, np.int64),
         n_active=np.array([len(rows)]),
         rows=np.zeros(largest + 1, np.int64),
-        latent=(0.8 * np.asarray(side, dtype=float))[None].copy(),
+        response=(0.8 * np.asarray(side, dtype=float))[None].copy(),
+        precision=np.ones(n),
+        noise=np.array([0.0, 0.0, 1.0, 0.0, 0.0]),
+        parameters=np.zeros(0),
         variances=np.array([1.0 / eta, 1.0 / g]),
-        length_scale=np.broadcast_to(np.asarray(length_scale, dtype=float), (p,)).copy(),
+        length_scale=np.broadcast_to(np.asarray(length_scale, dtype=float), (1, p)).copy(),
         slice_width=np.array([1.0, 1.0, 0.3, 1.0]),
         log_step=np.array([options.get("log_step", -1.0)]),
         sites=np.vstack([np.linspace(-1.0, 1.0, n), np.linspace(0.2, 0.6, n)]),
         site_sums=np.zeros((3, n)),
         site_counts=np.array([0, 1]),
-        tallies=np.zeros((5, 2), np.int64),
+        tallies=np.zeros((6, 2), np.int64),
     )
     state.rows[: len(rows)] = rows
     monitored = np.asarray(options.get("monitored", []), dtype=np.int64)
-    box = np.tile(np.asarray(options.get("box", (0.1, 10.0)), dtype=float), (p, 1))
+    box = np.tile(np.asarray(options.get("box", (0.1, 10.0)), dtype=float), (1, p, 1))
     settings = Settings(
-        side=np.asarray(side, dtype=float).copy(),
         log_weights=beta_binomial_log_weights(n, largest, options.get("shapes", (1.0, 1.0))),
+        candidates=np.arange(n),
         box=box,
         monitored_rows=monitored,
         moves=options.get("moves", 3),
         scans=options.get("scans", 2),
+        directions=np.arange(3),
+        function_moves=True,
         joint_moves=options.get("joint_moves", 4),
         width_mode=mode,
     )
     draws = Draws(
         n_active=np.zeros(kept, np.int32),
         rows=np.zeros((kept, largest), np.int32),
-        coefficients=np.zeros((kept, largest)),
-        intercept=np.zeros(kept),
-        scale=np.zeros(kept),
-        intercept_precision=np.zeros(kept),
-        length_scale=np.zeros((kept, p if mode else 0)),
+        coefficients=np.zeros((kept, 1, largest)),
+        intercept=np.zeros((kept, 1)),
+        variances=np.zeros((kept, 2)),
+        length_scale=np.zeros((kept, 1 if mode else 0, p)),
+        noise_variance=np.zeros(kept),
+        parameters=np.zeros((kept, 0)),
         log_likelihood=np.zeros(kept),
         monitored=np.zeros((kept, len(monitored))),
         size_trace=np.zeros(sweeps, np.int32),
     )
-    return state, open_workspace(state, settings), settings, draws
+    data = ProbitData(np.asarray(side, dtype=float).copy())
+    return state, open_workspace(state, settings, data), settings, draws
 
 
 def recompiled(function, **replacements):

@@ -33,12 +33,12 @@ def _posterior(rng, basis, side, box, mode):
 
 def _functions(draws, features, points, scale):
     """Latent function at the points for every kept draw, from the stored coefficients."""
-    values = np.repeat(draws.intercept[:, None], len(points), axis=1)
+    values = np.repeat(draws.intercept, len(points), axis=1)
     for t in range(KEPT):
         rows = draws.rows[t, : draws.n_active[t]]
-        width = draws.length_scale[t] if draws.length_scale.shape[1] else scale
+        width = draws.length_scale[t, 0] if draws.length_scale.shape[1] else scale
         kernel = gaussian_kernel(points, features[rows], width)
-        values[t] += kernel @ draws.coefficients[t, : draws.n_active[t]]
+        values[t] += kernel @ draws.coefficients[t, 0, : draws.n_active[t]]
     return values
 
 
@@ -57,11 +57,11 @@ def _ranks(mode, replicates, seed):
         true = [truth["g"][t], truth["eta"][t], truth["active"][t].sum(), truth["intercept"][t]]
         true += [log_ndtr(side * truth["fitted"][t]).sum()]
         true += list(truth["intercept"][t] + kernel @ truth["beta"][t])
-        drawn = [draws.scale, draws.intercept_precision, draws.n_active, draws.intercept]
+        drawn = [*(1 / draws.variances.T)[::-1], draws.n_active, draws.intercept[:, 0]]
         drawn += [draws.log_likelihood, *_functions(draws, features, points, scale).T]
         if mode == SHARED:
             true.append(scale[0])
-            drawn.append(draws.length_scale[:, 0])
+            drawn.append(draws.length_scale[:, 0, 0])
         below = [(values < value).sum() for values, value in zip(drawn, true, strict=True)]
         equal = [(values == value).sum() for values, value in zip(drawn, true, strict=True)]
         ranks.append([b + rng.integers(0, e + 1) for b, e in zip(below, equal, strict=True)])

@@ -14,8 +14,9 @@ from dense_model import (
 from numba import njit
 
 from sparsekern._jit import jit
+from sparsekern.bases.kernel_columns import value_newcomer
 from sparsekern.inference.mcmc.active_set import move_active_set, move_probabilities
-from sparsekern.linalg.active_moves import value_birth, value_death
+from sparsekern.linalg.active_moves import value_death
 from sparsekern.priors.model_size import beta_binomial_log_weights
 
 N, G, ETA, JITTER = 8, 0.6, 1.1, 1e-6
@@ -45,12 +46,13 @@ def _count_visits(rng, factor, basis, scale, log_weights, pre_drawn, tallies, vi
     """Make single moves and count the sets they stand at."""
     candidate = np.zeros(1, np.int64)
     n = factor.position.shape[0]
+    rows = np.arange(n)
     for _ in range(moves):
         if pre_drawn:
             candidate[0] = rng.integers(0, n)
-            move_active_set(rng, factor, basis, scale, log_weights, 1, candidate, tallies)
+            move_active_set(rng, factor, basis, scale, log_weights, rows, 1, candidate, tallies)
         else:
-            move_active_set(rng, factor, basis, scale, log_weights, 1, candidate[:0], tallies)
+            move_active_set(rng, factor, basis, scale, log_weights, rows, 1, candidate[:0], tallies)
         code = 0
         for i in range(n):
             if factor.position[i] >= 0:
@@ -68,7 +70,7 @@ def _visited(count_visits, largest, shapes=(1.0, 1.0), pre_drawn=False):
     visits = np.zeros(2**N)
     weights = beta_binomial_log_weights(N, largest, shapes)
     rng = np.random.default_rng(0)
-    count_visits(rng, factor, basis, SCALE, weights, pre_drawn, tallies, visits, MOVES)
+    count_visits(rng, factor, basis, SCALE[None], weights, pre_drawn, tallies, visits, MOVES)
     assert tallies[:, 0].sum() == MOVES
     return visits / MOVES, tallies
 
@@ -94,12 +96,12 @@ def test_forgotten_proposal_ratio_is_noticed(largest=8):
     """The compiled moves, less the ratio of proposal probabilities, must fail the same check."""
 
     @njit
-    def birth_without(factor, row, column, diagonal, jitter):
+    def birth_without(factor, basis, length_scale, row, column):
         k, n = factor.n_active[0], factor.position.shape[0]
         here = move_probabilities(k, largest, n)[0]
         back = move_probabilities(k + 1, largest, n)[1]
         ratio = np.log(back * (n - k) / (here * (k + 1)))
-        return value_birth(factor, row, column, diagonal, jitter) - ratio
+        return value_newcomer(factor, basis, length_scale, row, column) - ratio
 
     @njit
     def death_without(factor, position, size):
@@ -109,7 +111,7 @@ def test_forgotten_proposal_ratio_is_noticed(largest=8):
         ratio = np.log(back * size / (here * (n - size + 1)))
         return value_death(factor, position, size) - ratio
 
-    wrong = recompiled(move_active_set, value_birth=birth_without, value_death=death_without)
+    wrong = recompiled(move_active_set, value_newcomer=birth_without, value_death=death_without)
     visited, _ = _visited(recompiled(_count_visits, move_active_set=wrong), largest)
     exact = _exact(largest, (1.0, 1.0))
     print(f"TV {total_variation(visited, exact):.4f}, p(k={largest}) "
@@ -121,11 +123,11 @@ def test_veto_of_near_duplicates_is_noticed():
     """A one-sided veto of births breaks reversibility; it must fail the same check."""
 
     @njit
-    def birth_with_veto(factor, row, column, diagonal, jitter):
-        value = value_birth(factor, row, column, diagonal, jitter)
+    def birth_with_veto(factor, basis, length_scale, row, column):
+        value = value_newcomer(factor, basis, length_scale, row, column)
         k = factor.n_active[0]
         return value if factor.prior_root[k, k] > 0.5 else -np.inf
 
-    wrong = recompiled(move_active_set, value_birth=birth_with_veto)
+    wrong = recompiled(move_active_set, value_newcomer=birth_with_veto)
     visited, _ = _visited(recompiled(_count_visits, move_active_set=wrong), 8)
     assert total_variation(visited, _exact(8, (1.0, 1.0))) > 0.06

@@ -7,7 +7,7 @@ from dense_model import batch_error
 from numpy.testing import assert_allclose
 
 from sparsekern.inference.mcmc.gibbs import run_sweeps
-from sparsekern.linalg.whitened_response import quadratic_form, response_energy
+from sparsekern.linalg.whitened_factor import quadratic_form, response_energy
 from sparsekern.priors.silverman import SilvermanPrior
 
 PRIOR = SilvermanPrior(2.0, 0.6, 2.0, 1.0)
@@ -17,7 +17,7 @@ APART = 1e3 * np.arange(6.0)[:, None]  # rows so far apart that the kernel matri
 def _form(factor):
     squares = float((factor.projected[:, : factor.n_active[0] + 1] ** 2).sum())
     return quadratic_form(
-        factor, factor.root, factor.projected, *factor.variances, response_energy(factor), squares
+        factor, factor.root, factor.projected, factor.variances, response_energy(factor), squares
     )
 
 
@@ -65,15 +65,15 @@ def _log_scales(side, largest, rows, g, eta, sweeps, latent=None, moves=3):
         monitored=[0],
     )
     if latent is not None:
-        state.latent[0] = latent * side
+        state.response[0] = latent * side
     outcome = run_sweeps(
         rng, state, work, basis, PRIOR, settings, draws, NO_CANDIDATES, sweeps, 0, 1, True
     )
     assert np.isfinite(outcome)
-    assert (np.sign(state.latent[0]) == side).all()
+    assert (np.sign(state.response[0]) == side).all()
     for part in draws:
         assert np.isfinite(part).all()
-    return np.column_stack([np.log(draws.scale), np.log(draws.intercept_precision), draws.n_active])
+    return np.column_stack([*(-np.log(draws.variances.T)), draws.n_active])
 
 
 @pytest.mark.parametrize("labels", ["one class", "two classes"])

@@ -72,7 +72,7 @@ def test_other_variances_need_only_the_gram_matrix(n, p, k, latents, unit, toler
     before = factor.root.copy()
     root, projected = np.empty_like(factor.root), np.empty_like(factor.projected)
     for g, eta in ((1e-3, 20.0), (50.0, 1e-2)):
-        log_root, squares = factorize(factor, root, projected, 1 / eta, 1 / g)
+        log_root, squares = factorize(factor, root, projected, 1 / np.array([eta, g]))
         value = -latents * log_root + 0.5 * squares - 0.5 * (precision * latent**2).sum()
         value -= 0.5 * latents * (n * np.log(2 * np.pi) - np.log(precision).sum())
         dense = log_normal(latent, covariance(kernel, rows, g, eta, JITTER, precision))

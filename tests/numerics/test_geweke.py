@@ -36,7 +36,7 @@ def _alternate(rng, state, work, basis, prior, settings, active, scale, numbers,
     for t in range(s.shape[0]):
         sweep_once(rng, state, work, basis, prior, settings, none, False)
         state.sweep[0] += 1
-        numbers[t, 2] = draw_coefficients(rng, factor, 0, coefficients, work.fitted)
+        numbers[t, 2] = draw_coefficients(rng, factor, 0, coefficients, work.memory.fitted)
         numbers[t, 0] = 1.0 / state.variances[1]
         numbers[t, 1] = 1.0 / state.variances[0]
         scale[t] = state.length_scale
@@ -44,11 +44,11 @@ def _alternate(rng, state, work, basis, prior, settings, active, scale, numbers,
             active[t, state.rows[a]] = True
             beta[t, state.rows[a]] = coefficients[a]
         for i in range(s.shape[1]):
-            state.latent[0, i] = work.fitted[i] + rng.standard_normal()
-            settings.side[i] = 1.0 if state.latent[0, i] > 0 else -1.0
-            f[t, i] = work.fitted[i]
-            s[t, i] = state.latent[0, i]
-            side[t, i] = settings.side[i]
+            state.response[0, i] = work.memory.fitted[i] + rng.standard_normal()
+            work.data.side[i] = 1.0 if state.response[0, i] > 0 else -1.0
+            f[t, i] = work.memory.fitted[i]
+            s[t, i] = state.response[0, i]
+            side[t, i] = work.data.side[i]
         refresh_cross(factor)
         refactor(factor)
 

@@ -112,14 +112,18 @@ def test_columns_of_the_basis():
     slot = RNG.permutation(n)
     table = np.empty((n, n))
     table[slot] = matrix
+    one, zero = np.ones(1), np.zeros(1)
     compiled = KernelColumns(
-        COLUMNS, CODES["rbf"], 1.0, np.ones(n), np.zeros((0, n)), np.zeros(0, np.int64), 0.0
+        COLUMNS, np.array([CODES["rbf"]]), one, np.ones((1, n)), np.zeros((1, 0, n)),
+        np.zeros(0, np.int64), zero,
+    )  # fmt: skip
+    tabulated = KernelColumns(
+        np.zeros((0, n)), np.array([TABLE]), one, np.ones((1, n)), table[None], slot, zero
     )
-    tabulated = KernelColumns(np.zeros((0, n)), TABLE, 1.0, np.ones(n), table, slot, 0.0)
     out = np.empty(n)
     for row in range(n):
         for basis in (compiled, tabulated):
-            write_column(basis, scale, row, out)
+            write_column(basis, scale[None], 0, row, out)
             assert_allclose(out, matrix[row], rtol=1e-12)
 
 

@@ -44,16 +44,16 @@ def _live(factor, k=9):
 @pytest.mark.parametrize("mode", [SHARED, PER_FEATURE])
 def test_factor_after_a_move(mode):
     features, latent, basis, scale, factor, spare = _problem()
-    box = np.tile([0.3, 6.0], (P, 1))
+    box = np.tile([0.3, 6.0], (1, P, 1))
     rng = np.random.default_rng(0)
     taken_before = []
     for _ in range(60):
         before, old = _live(factor), scale.copy()
         probability, taken = move_length_scale(
-            rng, factor, spare, basis, scale, box, mode, np.log(0.5)
+            rng, factor, spare, basis, scale[None], box, mode, np.log(0.5)
         )
         assert 0 <= probability <= 1
-        assert ((box[:, 0] <= scale) & (scale <= box[:, 1])).all()
+        assert ((box[0, :, 0] <= scale) & (scale <= box[0, :, 1])).all()
         if not taken:
             assert_array_equal(scale, old)
             for name, part in _live(factor).items():
@@ -80,11 +80,11 @@ def test_factor_after_a_move(mode):
 
 def test_no_move_out_of_a_box_without_room():
     *_, basis, scale, factor, spare = _problem()
-    box = np.column_stack([scale, scale])
+    box = np.column_stack([scale, scale])[None]
     for mode in (SHARED, PER_FEATURE):
         for seed in range(20):
             rng = np.random.default_rng(seed)
-            outcome = move_length_scale(rng, factor, spare, basis, scale, box, mode, 0.0)
+            outcome = move_length_scale(rng, factor, spare, basis, scale[None], box, mode, 0.0)
             assert outcome == (0.0, False)
 
 

@@ -16,10 +16,11 @@ from sparsekern.bases.kernel_columns import rebuild
 from sparsekern.inference.mcmc import function_scale, stand_in
 from sparsekern.inference.mcmc.active_set import move_active_set
 from sparsekern.inference.mcmc.function_scale import move_function_scale
-from sparsekern.inference.mcmc.gibbs import _update_latents, sweep_once
+from sparsekern.inference.mcmc.gibbs import sweep_once
 from sparsekern.inference.mcmc.length_scale import PER_FEATURE, SHARED, move_length_scale
 from sparsekern.inference.mcmc.scales import DIRECTIONS, _log_density, slice_scales
 from sparsekern.inference.mcmc.stand_in import move_through_stand_in
+from sparsekern.likelihoods._compiled import update_working
 from sparsekern.priors.silverman import SilvermanPrior
 
 N, LARGEST, JITTER, BOX = 5, 4, 0.05, (0.4, 2.5)
@@ -42,8 +43,8 @@ def _move_all(rng, state, work, basis, prior, settings, which, active, scale, g,
             if active[t, i]:
                 state.rows[k] = i
                 k += 1
-            state.latent[0, i] = latent[t, i]
-            settings.side[i] = 1.0 if latent[t, i] > 0 else -1.0
+            state.response[0, i] = latent[t, i]
+            work.data.side[i] = 1.0 if latent[t, i] > 0 else -1.0
         state.n_active[0] = k
         state.variances[0] = 1.0 / eta[t]
         state.variances[1] = 1.0 / g[t]
@@ -51,8 +52,8 @@ def _move_all(rng, state, work, basis, prior, settings, which, active, scale, g,
         rebuild(work.factor, basis, state.length_scale)
         if which == 0:
             move_active_set(
-                rng, work.factor, basis, state.length_scale, settings.log_weights, 3, none,
-                state.tallies,
+                rng, work.factor, basis, state.length_scale, settings.log_weights,
+                settings.candidates, 3, none, state.tallies,
             )  # fmt: skip
         elif which == 1:
             move_length_scale(
@@ -65,22 +66,29 @@ def _move_all(rng, state, work, basis, prior, settings, which, active, scale, g,
                 work.root, work.projected,
             )  # fmt: skip
         elif which == 5:
-            _update_latents(rng, work, settings, basis.diagonal)
+            update_working(work.data, rng, work.factor, basis.diagonal, 2, work.memory)
         elif which == 7:
             move_function_scale(
-                rng, work.factor, prior, settings.side, 1.0, work.coefficients, work.fitted
+                rng,
+                work.factor,
+                prior,
+                work.data,
+                1.0,
+                work.memory.coefficients,
+                work.memory.fitted,
             )
         elif which == 8:
             taken += move_through_stand_in(
                 rng, work.factor, work.stand_in, basis, state.length_scale, prior,
-                settings.log_weights, 3, settings.side, state.sites, state.slice_width, work.root,
-                work.projected, work.coefficients, work.fitted, work.proposal, work.unused,
+                settings.log_weights, settings.candidates, 3, work.data, state.sites,
+                state.slice_width, work.root, work.projected, work.memory.coefficients,
+                work.memory.fitted, work.proposal, work.unused,
             )  # fmt: skip
         else:
             sweep_once(rng, state, work, basis, prior, settings, none, False)
         for i in range(n):
             active[t, i] = False
-            latent[t, i] = state.latent[0, i]
+            latent[t, i] = state.response[0, i]
         for a in range(state.n_active[0]):
             active[t, state.rows[a]] = True
         eta[t] = 1.0 / state.variances[0]
@@ -132,8 +140,8 @@ def test_wrong_prior_in_the_function_scale_move_is_noticed():
     """One power of the stretch too few."""
 
     @njit
-    def density(side, fitted, prior, log_intercept, log_scale, x):
-        value = function_scale._log_density(side, fitted, prior, log_intercept, log_scale, x)
+    def density(data, fitted, prior, log_intercept, log_scale, x):
+        value = function_scale._log_density(data, fitted, prior, log_intercept, log_scale, x)
         return value - x
 
     move = recompiled(move_function_scale, _log_density=density)

@@ -52,9 +52,10 @@ def _sample(rng, factor, basis, scale, log_weights, side, radial, sweeps, visits
     tallies = np.zeros((4, 2), np.int64)
     none = np.zeros(0, np.int64)
     buffer = np.empty((n + 2) * n)
+    rows = np.arange(n)
     free = np.empty(n)
     for _ in range(sweeps):
-        move_active_set(rng, factor, basis, scale, log_weights, 2, none, tallies)
+        move_active_set(rng, factor, basis, scale, log_weights, rows, 2, none, tallies)
         hat = hat_rows(factor, buffer)
         size = hat.shape[1]
         for i in range(n):
@@ -77,7 +78,7 @@ def _visited(sample, sweeps, radial, seed=1):
     weights = beta_binomial_log_weights(N, N, (1.0, 1.0))
     visits = np.zeros(2**N)
     rng = np.random.default_rng(seed)
-    sample(rng, factor, basis, SCALE, weights, SIDE, radial, sweeps, visits)
+    sample(rng, factor, basis, SCALE[None], weights, SIDE, radial, sweeps, visits)
     assert (np.sign(factor.response[0]) == SIDE).all()
     return visits / sweeps
 

@@ -50,7 +50,7 @@ def test_density_along_a_direction(direction, n, k, latents, unit):
     line = DIRECTIONS[direction]
     start = np.log([ETA, G])
     scratch = np.empty_like(factor.root), np.empty_like(factor.projected)
-    summary = _summarize(factor, line, scratch[0])
+    summary = _summarize(factor, line, *scratch)
     assert_allclose(summary[0], (precision * latent**2).sum(), rtol=1e-12)
     prior = SilvermanPrior(*PRIOR)
 

@@ -2,16 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr
 from scipy.stats import kstest, truncnorm
 
 from sparsekern._jit import jit
-from sparsekern.likelihoods.probit import (
-    Probit,
-    log_normal_cdf,
-    probability,
-    total_log_likelihood,
-)
+from sparsekern.likelihoods.probit import log_normal_cdf
 from sparsekern.random.truncated_normal import excess_above, normal_on_side
 
 
@@ -75,15 +70,3 @@ def test_log_normal_cdf_is_smooth_where_the_branches_meet():
     for edge in (-30.0, 0.0):
         below, above = np.nextafter(edge, -np.inf), np.nextafter(edge, np.inf)
         assert abs(log_normal_cdf(below) - log_normal_cdf(above)) < 1e-9
-
-
-def test_total_log_likelihood_and_probability():
-    rng = np.random.default_rng(0)
-    latent = rng.standard_normal(50) * 4
-    side = np.where(rng.random(50) < 0.5, 1.0, -1.0)
-    assert np.isclose(total_log_likelihood(side, latent), log_ndtr(side * latent).sum(), rtol=1e-12)
-    assert np.isclose(
-        total_log_likelihood(side, latent), Probit().log_likelihood(side, latent).sum(), rtol=1e-12
-    )
-    for value in (-37.0, -5.0, 0.0, 0.3, 9.0):
-        assert np.isclose(probability(value), ndtr(value), rtol=1e-12, atol=0)

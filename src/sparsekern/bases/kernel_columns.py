@@ -2,8 +2,8 @@
 
 Built-in kernels are evaluated where they are needed, from the features. Other kernels (a Python
 callable, an exotic kernel object, a matrix given by the user) are read from a table that is filled
-outside compiled code: ``slot[row]`` says which row of ``table`` holds the column, -1 that it is
-not there.
+outside compiled code: ``slot[row]`` says which row of the kernel's table holds the column, -1 that
+it is not there.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from .._jit import jit
 from ..kernels.evaluate import TABLE, kernel_against
+from ..linalg.active_moves import value_birth
 from ..linalg.whitened_factor import refactor, refresh_cross, refresh_gram, whiten_loaded_columns
 
 
@@ -21,28 +22,46 @@ class KernelColumns(NamedTuple):
     """What compiled code needs to produce the kernel column of any training row."""
 
     columns: np.ndarray  # float64[p, n], the training data by feature
-    kind: int
-    amplitude: float
-    diagonal: np.ndarray
-    table: np.ndarray
-    slot: np.ndarray
-    jitter: float
+    kind: np.ndarray  # int64[L], code of each kernel
+    amplitude: np.ndarray  # float64[L]
+    diagonal: np.ndarray  # float64[L, n]
+    table: np.ndarray  # float64[L, slots, n], no slots where every kernel compiles
+    slot: np.ndarray  # int64[n]
+    jitter: np.ndarray  # float64[L]
 
 
 @jit
-def write_column(basis, length_scale, row, out):
-    """Write the kernel between all training rows and ``row`` into ``out``."""
-    if basis.kind == TABLE:
-        out[:] = basis.table[basis.slot[row]]
+def write_column(basis, length_scale, kernel, row, out):
+    """Write the kernel between all training rows and ``row`` into ``out``.
+
+    ``length_scale[kernel]`` may be infinite for features that the kernel does not see.
+    """
+    if basis.kind[kernel] == TABLE:
+        out[:] = basis.table[kernel, basis.slot[row]]
     else:
         kernel_against(
             basis.columns,
             basis.columns[:, row].copy(),
-            1.0 / length_scale,
-            basis.kind,
-            basis.amplitude,
+            1.0 / length_scale[kernel],
+            basis.kind[kernel],
+            basis.amplitude[kernel],
             out,
         )
+
+
+@jit
+def value_newcomer(factor, basis, length_scale, row, column):
+    """Return the log Bayes factor of adding ``row`` with the columns of all kernels.
+
+    ``column`` is scratch memory of length n.
+    """
+    value = 0.0
+    for kernel in range(basis.kind.shape[0]):
+        write_column(basis, length_scale, kernel, row, column)
+        value += value_birth(
+            factor, row, column, basis.diagonal[kernel, row], basis.jitter[kernel], kernel
+        )
+    return value
 
 
 @jit
@@ -52,9 +71,12 @@ def rebuild(factor, basis, length_scale):
     Returns the smallest pivot of the kernel matrix at the active vectors, before clamping.
     """
     factor.position[:] = -1
+    kernels = basis.kind.shape[0]
     for a in range(factor.n_active[0]):
         factor.position[factor.rows[a]] = a
-        write_column(basis, length_scale, factor.rows[a], factor.whitened[a])
+        for kernel in range(kernels):
+            target = factor.whitened[a * kernels + kernel]
+            write_column(basis, length_scale, kernel, factor.rows[a], target)
     smallest = whiten_loaded_columns(factor, basis.jitter)
     refresh_gram(factor)
     refresh_cross(factor)

@@ -1,5 +1,6 @@
 """scikit-learn estimators."""
 
 from .gkm_classifier import GKMClassifier
+from .gkm_regressor import GKMRegressor
 
-__all__ = ["GKMClassifier"]
+__all__ = ["GKMClassifier", "GKMRegressor"]

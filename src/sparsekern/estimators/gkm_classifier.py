@@ -9,38 +9,45 @@ from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from .._checks import check_choice, check_count, check_flag, check_pair, check_positive
-from ..inference.mcmc.length_scale import FIXED, PER_FEATURE, SHARED
-from ..inference.mcmc.sampler import GeneralizedKernelSampler
-from ..kernels import check_positive_definite, resolve_kernel
-from ..recipes import generalized_kernel_classifier
-from .kernel_draws import KernelDrawsEstimator
+from .._checks import check_choice, check_count
+from ..likelihoods import Hinge, Logit, Probit
+from ..likelihoods._contract import Likelihood
+from .generalized_kernel import GeneralizedKernelEstimator
 from .two_classes import TwoClassPrediction, encode_two_classes
 
-_WIDTH_MODES = {False: FIXED, "shared": SHARED, "per_feature": PER_FEATURE}
+_LIKELIHOODS: dict[str, type[Likelihood]] = {"probit": Probit, "logit": Logit, "hinge": Hinge}
 
 
-class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
-    r"""Sparse Bayesian kernel classifier: the generalized kernel model with a probit link.
+class GKMClassifier(TwoClassPrediction, ClassifierMixin, GeneralizedKernelEstimator):
+    r"""Sparse Bayesian kernel classifier: the generalized kernel model.
 
     A latent function that rests on a few *active* training rows,
 
     .. math::
-        P(y=1\mid x)=\Phi(f(x)),\qquad f(x)=u+\sum_{j\in\gamma}k(x,x_j)\beta_j,
+        P(y=1\mid x)=h(f(x)),\qquad f(x)=u+\sum_{j\in\gamma}k(x,x_j)\beta_j,
 
     with :math:`\beta_\gamma\sim N(0,g^{-1}K_{\gamma\gamma}^{-1})`, :math:`u\sim N(0,\eta^{-1})`
     and a prior on the active set :math:`\gamma` whose size is uniform up to ``max_active``. Which
     rows are active, the scales and, if asked, the kernel's width are sampled; predictions average
-    over them.
+    over them. :math:`h` is :math:`\Phi` (probit) or the logistic function.
+
+    Several kernels share the active rows: :math:`f=u+\sum_lg_l\sum_{j\in\gamma}k_l(x,x_j)
+    \beta_{lj}`, :math:`\beta_l\sim N(0,K_{l,\gamma\gamma}^{-1})`, with amplitudes :math:`g_l` that
+    may be zero, so that kernels are selected too.
 
     Parameters
     ----------
-    kernel : str, kernel object, callable or "precomputed", default="rbf"
+    kernel : str, kernel object, callable, "precomputed", or list, default="rbf"
         ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"linear"``
         (compiled), any other name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, an object
         of :mod:`sklearn.gaussian_process.kernels`, or a callable ``k(A, B)`` that returns the
         matrix between the rows of A and B. With ``"precomputed"`` X is the kernel matrix (at
-        prediction: between new and training rows).
+        prediction: between new and training rows). A list holds several kernels or ``(kernel,
+        columns)`` pairs, the columns by index, mask, slice or name.
+    likelihood : {"probit", "logit", "hinge"}, default="probit"
+        ``"hinge"`` is the Bayesian support vector machine, :math:`\exp(-2\max(1-yf,0))`. It is not
+        a model of the labels; its probabilities, normalised over the two classes draw by draw, are
+        a heuristic.
     length_scale : float, array of shape (n_features,), or str, default="mean_distance"
         Length scale :math:`\ell` of the kernel, as scikit-learn defines it (Gaussian kernel
         :math:`\exp(-d^2/2\ell^2)`), on the standardised inputs if ``standardize``.
@@ -54,6 +61,9 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         See ``learn_length_scale``.
     max_active : int, default=100
         Largest number of active vectors; clipped to the number of rows.
+    candidates : None, int or array of int, default=None
+        Rows that may become active: all, so many (those nearest to the centres of a k-means
+        clustering), or the rows named. With large n a few hundred save time and lose little.
     sparse : bool, default=True
         Whether to learn the active set. With False every row is active (BGKM).
     scale_prior : (float, float), default=(2, 0.05)
@@ -62,6 +72,11 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         Shape and rate of the gamma prior of :math:`\eta`.
     size_prior : (float, float), default=(1, 1)
         Shapes of the beta prior of the inclusion probability.
+    amplitude_prior : (float, float), default=(2, 0.4)
+        Shape and rate of the gamma prior of each amplitude, with several kernels; ``scale_prior``
+        then has no part.
+    zero_probability : float, default=0.5
+        Prior probability that an amplitude is zero, with several kernels.
     standardize : bool, default=True
         Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
         ``"precomputed"``).
@@ -114,8 +129,12 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         Sorted training rows that are active in any kept draw.
     active_probabilities_ : ndarray of shape (n_samples,)
         Share of draws in which each training row is active.
-    length_scale_ : ndarray of shape (n_features,) or None
-        The kernel's length scales; the posterior mean where they are learned.
+    length_scale_ : ndarray of shape (n_features,) or (n_kernels, n_features), or None
+        The kernel's length scales (infinite for features it does not see); the posterior mean where
+        they are learned.
+    kernel_weights_, kernel_inclusion_ : ndarray of shape (n_kernels,)
+        Mean amplitude of each kernel, and the probability that it is not zero. Only with several
+        kernels.
     acceptance_rates_ : dict
         Share of accepted moves after tuning, by kind.
     n_draws_ : int
@@ -139,14 +158,18 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         self,
         kernel: Any = "rbf",
         *,
+        likelihood: str = "probit",
         length_scale: Any = "mean_distance",
         learn_length_scale: Any = False,
         length_scale_bounds: tuple[float, float] = (0.1, 10.0),
         max_active: int = 100,
+        candidates: Any = None,
         sparse: bool = True,
         scale_prior: tuple[float, float] = (2, 0.05),
         intercept_prior: tuple[float, float] = (0.5, 0.05),
         size_prior: tuple[float, float] = (1, 1),
+        amplitude_prior: tuple[float, float] = (2, 0.4),
+        zero_probability: float = 0.5,
         standardize: bool = True,
         jitter: float = 1e-8,
         active_set_moves: int = 10,
@@ -163,14 +186,18 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
+        self.likelihood = likelihood
         self.length_scale = length_scale
         self.learn_length_scale = learn_length_scale
         self.length_scale_bounds = length_scale_bounds
         self.max_active = max_active
+        self.candidates = candidates
         self.sparse = sparse
         self.scale_prior = scale_prior
         self.intercept_prior = intercept_prior
         self.size_prior = size_prior
+        self.amplitude_prior = amplitude_prior
+        self.zero_probability = zero_probability
         self.standardize = standardize
         self.jitter = jitter
         self.active_set_moves = active_set_moves
@@ -187,10 +214,9 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
         self.random_state = random_state
 
     def __sklearn_tags__(self):
-        """Two classes only; pairwise input for a precomputed kernel."""
+        """Two classes only."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.pairwise = self._is_precomputed()
         return tags
 
     @with_callbacks
@@ -212,52 +238,15 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, KernelDrawsEstimator):
             self._fit(X, y)
         return self
 
+    def _sweep_options(self) -> dict[str, int]:
+        return super()._sweep_options() | {
+            "joint_moves": check_count("joint_moves", self.joint_moves, lowest=0),
+            "scans": check_count("latent_scans", self.latent_scans),
+        }
+
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        width_mode = self._check_model_parameters()
+        likelihood = _LIKELIHOODS[check_choice("likelihood", self.likelihood, tuple(_LIKELIHOODS))]
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         self.classes_, side = encode_two_classes(y)
-        features = self._prepare_training(X)
-        kernel = resolve_kernel(self.kernel, self.length_scale, features)
-        jitter = check_positive("jitter", self.jitter)
-        features = check_positive_definite(kernel, features, jitter)
-        if width_mode != FIXED and not kernel.stationary:
-            raise ValueError(
-                f"learn_length_scale={self.learn_length_scale!r} needs a compiled kernel with a "
-                f"length scale (rbf, laplacian, matern12, matern32, matern52); kernel="
-                f"{kernel.name} is not one. Set learn_length_scale=False or change the kernel."
-            )
-        model = generalized_kernel_classifier(
-            kernel,
-            scale_prior=check_pair("scale_prior", self.scale_prior, "(shape, rate)"),
-            intercept_prior=check_pair("intercept_prior", self.intercept_prior, "(shape, rate)"),
-            size_prior=check_pair("size_prior", self.size_prior, "of beta shapes"),
-            max_active=check_count("max_active", self.max_active),
-            sparse=self.sparse,
-            jitter=jitter,
-        )
-        sampler = GeneralizedKernelSampler(
-            model,
-            features,
-            side,
-            width_mode=width_mode,
-            width_bounds=self.length_scale_bounds,
-            moves=self.active_set_moves,
-            scans=self.latent_scans,
-            joint_moves=self.joint_moves,
-        )
-        self._keep(self._sample(sampler, plan), sampler, side)
-
-    def _check_model_parameters(self) -> int:
-        learn = check_choice("learn_length_scale", self.learn_length_scale, tuple(_WIDTH_MODES))
-        low, high = check_pair("length_scale_bounds", self.length_scale_bounds, "(low, high)")
-        if not low < high:
-            raise ValueError(
-                f"length_scale_bounds must be (low, high) with low < high, got {(low, high)!r}."
-            )
-        check_flag("sparse", self.sparse)
-        check_flag("standardize", self.standardize)
-        check_count("active_set_moves", self.active_set_moves)
-        check_count("joint_moves", self.joint_moves, lowest=0)
-        check_count("latent_scans", self.latent_scans)
-        return _WIDTH_MODES[learn]
+        self._fit_chains(X, side, likelihood(), plan)

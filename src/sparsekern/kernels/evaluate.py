@@ -40,6 +40,8 @@ def _pair_sums(columns, point, inverse_scale, kind, out):
     for j in range(p):
         column = columns[j]
         here, scale = point[j], inverse_scale[j]
+        if scale == 0.0:  # a feature that this kernel does not see
+            continue
         if kind == LINEAR:
             for i in range(n):
                 out[i] += column[i] * here

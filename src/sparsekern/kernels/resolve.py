@@ -39,7 +39,7 @@ class Kernel:
         Code of :mod:`sparsekern.kernels.evaluate`; ``TABLE`` when compiled code cannot evaluate it.
     amplitude : float
     length_scale : ndarray of shape (p,)
-        Ones where the kernel has none.
+        Ones where the kernel has none; infinite for features that the kernel does not see.
     stationary : bool
         Whether the length scale is the kernel's own and can be learned.
     function : callable or None
@@ -92,7 +92,8 @@ class Kernel:
         if self.precomputed:
             return np.ascontiguousarray(np.diag(features))
         if self.kind == LINEAR:
-            return self.amplitude * np.einsum("ij,ij->i", features, features)
+            seen = features[:, np.isfinite(self.length_scale)]
+            return self.amplitude * np.einsum("ij,ij->i", seen, seen)
         if self.kind != TABLE:
             return np.full(len(features), self.amplitude)
         # row by row: a kernel object's own diag() would add the noise of a WhiteKernel

@@ -1,5 +1,8 @@
-"""Likelihoods: how responses reach the working response and precision."""
+"""Likelihoods, one file each."""
 
+from .gaussian import Gaussian
+from .hinge import Hinge
+from .logit import Logit
 from .probit import Probit
 
-__all__ = ["Probit"]
+__all__ = ["Gaussian", "Hinge", "Logit", "Probit"]

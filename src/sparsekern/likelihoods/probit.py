@@ -15,22 +15,33 @@ and keeps :math:`c=Es` up to date, O(k) a row. The radial move redraws the lengt
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from .._jit import jit
 from ..linalg.triangular import dot
-from ..linalg.whitened_response import quadratic_form
+from ..linalg.whitened_factor import count_columns, quadratic_form, refactor, refresh_cross
+from ..linalg.whitened_response import hat_rows
 from ..random.truncated_normal import normal_on_side
+from ._compiled import register
+from ._without_parameters import WithoutParameters
 
 
-class Probit:
+class ProbitData(NamedTuple):
+    """Labels for compiled code."""
+
+    side: np.ndarray  # float64[n], -1 or +1
+
+
+class Probit(WithoutParameters):
     r"""Two classes, responses -1 and +1, :math:`P(y=1)=\Phi(f)`."""
 
     name: ClassVar[str] = "probit"
-    provides: ClassVar[frozenset[str]] = frozenset({"collapsed latent scan", "unit precision"})
+    provides: ClassVar[frozenset[str]] = frozenset(
+        {"working response", "function moves", "free latents"}
+    )
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
         """Return the probability of +1."""
@@ -40,9 +51,19 @@ class Probit:
         """Return the latent value of a probability."""
         return ndtri(mean)
 
-    def log_likelihood(self, response: np.ndarray, latent: np.ndarray) -> np.ndarray:
+    def log_likelihood(
+        self,
+        response: np.ndarray,
+        latent: np.ndarray,
+        variance: Any = 1.0,
+        parameters: np.ndarray | None = None,
+    ) -> np.ndarray:
         r"""Return :math:`\log\Phi(yf)`."""
         return log_ndtr(response * latent)
+
+    def compiled(self, response: np.ndarray, parameters: np.ndarray) -> ProbitData:
+        """Return the labels for compiled code."""
+        return ProbitData(np.asarray(response, dtype=np.float64))
 
 
 @jit
@@ -71,10 +92,10 @@ def scan_latents(rng, response, projected, hat, free, side):
 def rescale_latents(rng, factor):
     """Radial move: redraw the length of s given its direction."""
     response, projected = factor.response[0], factor.projected[0]
-    n, size = response.shape[0], factor.n_active[0] + 1
+    n, size = response.shape[0], count_columns(factor) + 1
     form = quadratic_form(
-        factor, factor.root, factor.projected, factor.variances[0], factor.variances[1],
-        dot(response, response, n), dot(projected, projected, size),
+        factor, factor.root, factor.projected, factor.variances, dot(response, response, n),
+        dot(projected, projected, size),
     )  # fmt: skip
     stretch = math.sqrt(2.0 * rng.standard_gamma(0.5 * n) / form)
     for i in range(n):
@@ -96,45 +117,69 @@ def log_normal_cdf(z):
 
 
 @jit
-def scaled_log_likelihood(side, latent, scale):
+def _update_working(data, rng, factor, diagonal, scans, memory):
+    """Draw the latent variables with coefficients integrated out; the factor is left exact."""
+    hat, free = hat_rows(factor, memory.hat), memory.free
+    size = hat.shape[1]
+    for i in range(hat.shape[0]):
+        # exactly, 1 - h_i is at least the reciprocal of this; rounding may push it to zero
+        most = 1.0 + factor.variances[0]
+        for kernel in range(diagonal.shape[0]):
+            most += factor.variances[kernel + 1] * diagonal[kernel, i]
+        free[i] = max(1.0 - dot(hat[i], hat[i], size), 1.0 / most)
+    response, projected = factor.response[0], factor.projected[0]
+    for _ in range(scans):
+        scan_latents(rng, response, projected, hat, free, data.side)
+        rescale_latents(rng, factor)
+    refresh_cross(factor)
+    refactor(factor)
+
+
+@jit
+def _scaled_log_likelihood(data, fitted, scale, variance):
     r"""Return :math:`\sum_i\log\Phi(\lambda y_if_i)` for the scale :math:`\lambda`."""
     total = 0.0
-    for i in range(side.shape[0]):
-        total += log_normal_cdf(scale * side[i] * latent[i])
+    for i in range(data.side.shape[0]):
+        total += log_normal_cdf(scale * data.side[i] * fitted[i])
     return total
 
 
 @jit
-def total_log_likelihood(side, latent):
-    r"""Return :math:`\sum_i\log\Phi(y_if_i)`."""
-    return scaled_log_likelihood(side, latent, 1.0)
+def _draw_working(data, rng, fitted, variance, response, precision):
+    """Draw every latent variable given the latent function; the precision stays one."""
+    for i in range(fitted.shape[0]):
+        response[i] = normal_on_side(rng, fitted[i], 1.0, data.side[i])
+    return False
 
 
 @jit
-def draw_latents(rng, side, latent, response):
-    """Draw every latent variable given the latent function."""
-    for i in range(side.shape[0]):
-        response[i] = normal_on_side(rng, latent[i], 1.0, side[i])
-
-
-@jit
-def add_site_terms(side, latent, sums):
+def _add_site_terms(data, fitted, sums):
     r"""Add f, :math:`\ell'(f)` and :math:`-\ell''(f)`, :math:`\ell=\log\Phi(yf)`, to ``sums``.
 
     With :math:`z=yf` and the hazard :math:`r=\varphi(z)/\Phi(z)` they are :math:`yr` and
     :math:`r(z+r)`.
     """
     half_log = 0.5 * math.log(2.0 * math.pi)
-    for i in range(side.shape[0]):
-        z = side[i] * latent[i]
+    for i in range(fitted.shape[0]):
+        z = data.side[i] * fitted[i]
         hazard = math.exp(-0.5 * z * z - half_log - log_normal_cdf(z))
-        sums[0, i] += latent[i]
-        sums[1, i] += side[i] * hazard
+        sums[0, i] += fitted[i]
+        sums[1, i] += data.side[i] * hazard
         # 0 < r (z + r) < 1; the sum cancels far on the wrong side
         sums[2, i] += min(1.0, max(0.0, hazard * (z + hazard)))
 
 
 @jit
-def probability(latent):
+def _mean_response(data, latent):
     r"""Return :math:`\Phi(f)`."""
     return 0.5 * math.erfc(-latent * math.sqrt(0.5))
+
+
+register(
+    ProbitData,
+    update_working=_update_working,
+    draw_working=_draw_working,
+    scaled_log_likelihood=_scaled_log_likelihood,
+    add_site_terms=_add_site_terms,
+    mean_response=_mean_response,
+)

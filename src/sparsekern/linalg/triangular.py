@@ -54,20 +54,22 @@ def solve_lower_transposed(root, size, vector):
 
 
 @jit
-def cholesky_with_floor(matrix, size, floor):
-    """Factor ``matrix[:size, :size]`` in place, each pivot clamped to at least ``floor``.
+def cholesky_with_floor(matrix, size, floors):
+    """Factor ``matrix[:size, :size]`` in place, pivot i clamped to at least its floor.
 
-    For a kernel matrix with jitter ``floor`` every exact pivot is at least the jitter; rounding
-    can only push it below, and the clamp puts it back. Returns the smallest raw pivot.
+    For a kernel matrix with jitter ``floors[i % len(floors)]`` on the diagonal every exact pivot is
+    at least the jitter; rounding can only push it below, and the clamp puts it back. Returns the
+    smallest raw pivot.
     """
     smallest = math.inf
+    periods = floors.shape[0]
     for i in range(size):
         row = matrix[i]
         for j in range(i):
             row[j] = (row[j] - dot(row, matrix[j], j)) / matrix[j, j]
         pivot = row[i] - dot(row, row, i)
         smallest = min(smallest, pivot)
-        row[i] = math.sqrt(max(pivot, floor))
+        row[i] = math.sqrt(max(pivot, floors[i % periods]))
     return smallest
 
 

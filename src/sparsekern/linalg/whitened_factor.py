@@ -1,21 +1,29 @@
 r"""The whitened factor of a Gaussian model with an active set of basis columns.
 
 For rows :math:`i=1..n`, latent columns :math:`z_1..z_C` with working precision
-:math:`\Omega=\mathrm{diag}(w)`, an intercept of prior variance :math:`v_0` and coefficients of
-prior covariance :math:`v_1M^{-1}` at the active vectors, with :math:`M=L_ML_M^\top` (jitter
-included):
+:math:`\Omega=\mathrm{diag}(w)`, an intercept column :math:`o` (ones, for data as they come) of
+prior variance :math:`v_0` and, for each kernel :math:`l=1..L`, coefficients of prior covariance
+:math:`v_lM_l^{-1}` at the active vectors, with :math:`M_l=L_lL_l^\top` (jitter included):
 
 .. math::
-    W=\Phi L_M^{-\top},\quad D=\Omega^{1/2}[\sqrt{v_0}\,1,\ \sqrt{v_1}\,W],\quad
+    W_l=\Phi_lL_l^{-\top},\quad D=\Omega^{1/2}[\sqrt{v_0}\,o,\ \sqrt{v_l}\,W_l],\quad
     B=I+D^\top D=L_BL_B^\top,\quad c=L_B^{-1}D^\top\Omega^{1/2}z .
 
 Then :math:`\log p(z\mid\text{active set})=-C\sum\log L_{B,ii}+\tfrac12\mathrm{tr}\,c^\top c` up
 to terms that do not depend on the active set. Whitening keeps :math:`B` well conditioned where
-:math:`\Phi^\top\Phi` is not. The Gram matrix of :math:`[1,W]` is carried along, so changing
-:math:`v_0,v_1` costs one small Cholesky factorisation and touches no row of the data.
+:math:`\Phi^\top\Phi` is not. The Gram matrix of :math:`[o,W]` is carried along, so changing
+the variances costs one small Cholesky factorisation and touches no row of the data.
 
-All arrays are buffers of capacity ``max_active + 1``: one more than the largest model, so that a
-swap can be valued as "newcomer added, then victim removed" without moving anything.
+Noise of unknown size. With :math:`\sigma^{-2}\sim Ga(a,b)`, everything above conditional on
+:math:`\sigma^2` (precision :math:`\Omega/\sigma^2`, prior covariances times :math:`\sigma^2`) and
+:math:`\sigma^2` integrated out, the exponent :math:`-\frac12q`, :math:`q=\mathrm{tr}\,z^\top
+Q^{-1}z=\mathrm{tr}(z^\top\Omega z-c^\top c)`, becomes :math:`-(a+nC/2)\log(b+q/2)`. ``noise``
+says which of the two holds, and one function, :func:`exponent`, knows both.
+
+Columns of the L kernels take turns: the vector at position t has the columns tL..tL+L-1, and the
+prior root of all columns is triangular with zeros between kernels. All arrays are buffers for one
+vector more than the largest model, so that a swap can be valued as "newcomer added, then victim
+removed" without moving anything.
 """
 
 from __future__ import annotations
@@ -27,37 +35,48 @@ import numpy as np
 
 from .._jit import jit
 from .blas import cholesky_in_place, solve_lower_rows
-from .triangular import cholesky_with_floor, dot, solve_lower
+from .triangular import cholesky_with_floor, dot, solve_lower, solve_lower_transposed
+
+# entries of ``noise``
+SHAPE, RATE, VARIANCE, FORM, PENDING = range(5)
+_CANCELLED = 1e-6  # share of z'z under which z'z - c'c has lost too many digits
 
 
 class WhitenedFactor(NamedTuple):
-    r"""Buffers of the factor; the leading ``n_active`` (plus one for the intercept) entries hold.
+    r"""Buffers of the factor; the leading columns (plus one for the intercept) hold.
 
     Attributes
     ----------
     n_active : int64[1]
-        Number of active vectors k.
+        Number of active vectors k; there are q = kL columns.
     rows : int64[m]
         Training row at each position of the factor.
     position : int64[n]
         Position of each training row in the factor, -1 when it is not active.
-    prior_root, whitened : float64[m, m], float64[m, n]
+    ones : float64[n]
+        Intercept column.
+    prior_root, whitened : float64[mL, mL], float64[mL, n]
         :math:`L_M` and :math:`W^\top`.
-    gram, cross : float64[m+1, m+1], float64[C, m+1]
-        :math:`[1,W]^\top\Omega[1,W]` and :math:`[1,W]^\top\Omega z`.
-    root, projected : float64[m+1, m+1], float64[C, m+1]
+    gram, cross : float64[mL+1, mL+1], float64[C, mL+1]
+        :math:`[o,W]^\top\Omega[o,W]` and :math:`[o,W]^\top\Omega z`.
+    root, projected : float64[mL+1, mL+1], float64[C, mL+1]
         :math:`L_B` and :math:`c`.
     response, precision : float64[C, n], float64[n]
         Working response z and working precision w.
-    variances : float64[2]
-        :math:`(v_0, v_1)`.
-    long, short : float64[2, n], float64[2, m+1]
+    variances : float64[1 + L]
+        :math:`(v_0, v_1, ..)`.
+    noise : float64[5]
+        Shape :math:`a+nC/2` of :math:`\sigma^{-2}` given everything (0: :math:`\sigma^2=1` is
+        known), rate b, the present :math:`\sigma^2`, the present q, and by how much a newcomer
+        that is only valued yet would lower q.
+    long, short : float64[2, n], float64[3, mL+1]
         Scratch memory.
     """
 
     n_active: np.ndarray
     rows: np.ndarray
     position: np.ndarray
+    ones: np.ndarray
     prior_root: np.ndarray
     whitened: np.ndarray
     gram: np.ndarray
@@ -67,118 +86,158 @@ class WhitenedFactor(NamedTuple):
     response: np.ndarray
     precision: np.ndarray
     variances: np.ndarray
+    noise: np.ndarray
     long: np.ndarray
     short: np.ndarray
 
 
-def empty_factor(n_rows: int, max_active: int, n_latent: int = 1) -> WhitenedFactor:
-    """Allocate a factor without active vectors, unit precision and zero response."""
+def empty_factor(
+    n_rows: int, max_active: int, n_latent: int = 1, n_kernels: int = 1
+) -> WhitenedFactor:
+    """Allocate a factor without active vectors, unit precision, known noise and zero response."""
     m = max_active + 1
+    q = m * n_kernels
     return WhitenedFactor(
         n_active=np.zeros(1, np.int64),
         rows=np.zeros(m, np.int64),
         position=np.full(n_rows, -1, np.int64),
-        prior_root=np.zeros((m, m)),
-        whitened=np.zeros((m, n_rows)),
-        gram=np.zeros((m + 1, m + 1)),
-        cross=np.zeros((n_latent, m + 1)),
-        root=np.zeros((m + 1, m + 1)),
-        projected=np.zeros((n_latent, m + 1)),
+        ones=np.ones(n_rows),
+        prior_root=np.zeros((q, q)),
+        whitened=np.zeros((q, n_rows)),
+        gram=np.zeros((q + 1, q + 1)),
+        cross=np.zeros((n_latent, q + 1)),
+        root=np.zeros((q + 1, q + 1)),
+        projected=np.zeros((n_latent, q + 1)),
         response=np.zeros((n_latent, n_rows)),
         precision=np.ones(n_rows),
-        variances=np.ones(2),
+        variances=np.ones(1 + n_kernels),
+        noise=np.array([0.0, 0.0, 1.0, 0.0, 0.0]),
         long=np.zeros((2, n_rows)),
-        short=np.zeros((2, m + 1)),
+        short=np.zeros((3, q + 1)),
     )
 
 
 @jit
-def whiten_loaded_columns(factor, jitter):
-    """Whiten the raw basis columns that stand in ``whitened[:k]`` for ``rows[:k]``; O(n k^2).
+def count_kernels(factor):
+    """Return L."""
+    return factor.variances.shape[0] - 1
 
-    Returns the smallest pivot of the prior matrix before clamping (below zero by more than
-    rounding: the kernel is not positive definite).
+
+@jit
+def count_columns(factor):
+    """Return the number of columns q = kL, the intercept not counted."""
+    return factor.n_active[0] * (factor.variances.shape[0] - 1)
+
+
+@jit
+def write_column_scales(factor, variances, size, out):
+    """Write the prior standard deviation of the intercept and of ``size`` columns behind it."""
+    out[0] = math.sqrt(variances[0])
+    kernels = variances.shape[0] - 1
+    for kernel in range(kernels):
+        scale = math.sqrt(variances[kernel + 1])
+        for a in range(kernel, size, kernels):
+            out[a + 1] = scale
+
+
+@jit
+def exponent(noise, form):
+    """Return what the log evidence holds of q = ``form``; see the head of this file."""
+    if noise[SHAPE] == 0.0:
+        return -0.5 * form
+    return -noise[SHAPE] * math.log(noise[RATE] + 0.5 * max(form, 0.0))
+
+
+@jit
+def whiten_loaded_columns(factor, jitter):
+    """Whiten the raw basis columns that stand in ``whitened`` for the active rows; O(n q^2).
+
+    ``jitter[l]`` is that of kernel l. Returns the smallest pivot of the prior matrix before
+    clamping (below zero by more than rounding: a kernel is not positive definite).
     """
-    k = factor.n_active[0]
-    for a in range(k):
+    kernels = count_kernels(factor)
+    q = count_columns(factor)
+    for a in range(q):
         row = factor.prior_root[a]
         for b in range(a + 1):
-            row[b] = factor.whitened[a, factor.rows[b]]
-        row[a] += jitter
-    smallest = cholesky_with_floor(factor.prior_root, k, jitter)
-    if k > 0:
-        solve_lower_rows(factor.prior_root, k, factor.whitened)
+            row[b] = 0.0
+        for b in range(a % kernels, a + 1, kernels):
+            row[b] = factor.whitened[a, factor.rows[b // kernels]]
+        row[a] += jitter[a % kernels]
+    smallest = cholesky_with_floor(factor.prior_root, q, jitter)
+    if q > 0:
+        solve_lower_rows(factor.prior_root, q, factor.whitened)
     return smallest
 
 
 @jit
 def refresh_gram(factor):
-    r"""Recompute :math:`[1,W]^\top\Omega[1,W]` from the rows; O(n k^2)."""
-    k = factor.n_active[0]
+    r"""Recompute :math:`[o,W]^\top\Omega[o,W]` from the rows; O(n q^2)."""
+    q = count_columns(factor)
     gram = factor.gram
+    inner = factor.long[0]
     total = 0.0
-    for w in factor.precision:
-        total += w
+    for i in range(inner.shape[0]):
+        inner[i] = factor.precision[i] * factor.ones[i]
+        total += inner[i] * factor.ones[i]
     gram[0, 0] = total
-    if k == 0:
+    if q == 0:
         return
-    whitened = factor.whitened[:k]
-    inner = np.empty(k)
-    np.dot(whitened, factor.precision, inner)
+    whitened = factor.whitened[:q]
+    against_ones = np.dot(whitened, inner)
     weighted = whitened * factor.precision
     square = np.dot(weighted, whitened.T)
-    for a in range(k):
-        gram[0, a + 1] = inner[a]
-        gram[a + 1, 0] = inner[a]
-        for b in range(k):
+    for a in range(q):
+        gram[0, a + 1] = against_ones[a]
+        gram[a + 1, 0] = against_ones[a]
+        for b in range(q):
             gram[a + 1, b + 1] = square[a, b]
 
 
 @jit
 def refresh_cross(factor):
-    r"""Recompute :math:`[1,W]^\top\Omega z` after the working response has changed; O(n k)."""
-    k = factor.n_active[0]
+    r"""Recompute :math:`[o,W]^\top\Omega z` after the working response has changed; O(n q)."""
+    q = count_columns(factor)
     weighted = factor.long[0]
     for c in range(factor.response.shape[0]):
         response = factor.response[c]
         total = 0.0
         for i in range(response.shape[0]):
             weighted[i] = factor.precision[i] * response[i]
-            total += weighted[i]
+            total += weighted[i] * factor.ones[i]
         factor.cross[c, 0] = total
-        if k > 0:
+        if q > 0:
             cross = factor.cross[c]
-            np.dot(factor.whitened[:k], weighted, cross[1 : k + 1])
+            np.dot(factor.whitened[:q], weighted, cross[1 : q + 1])
 
 
 @jit
 def copy_active_set(source, target):
-    """Copy which rows are active, and the part of the factor that knows no response; O(nk)."""
-    k = source.n_active[0]
+    """Copy which rows are active, and the part of the factor that knows no response; O(nq)."""
+    k, q = source.n_active[0], count_columns(source)
     target.n_active[0] = k
     target.position[:] = source.position
     for a in range(k):
         target.rows[a] = source.rows[a]
+    for a in range(q):
         target.whitened[a] = source.whitened[a]
         for b in range(a + 1):
             target.prior_root[a, b] = source.prior_root[a, b]
 
 
 @jit
-def factorize(factor, root, projected, intercept_variance, variance):
-    r"""Write :math:`L_B` and :math:`c` for the given variances into the buffers; O(k^3).
+def factorize(factor, root, projected, variances):
+    r"""Write :math:`L_B` and :math:`c` for the given variances into the buffers; O(q^3).
 
     Returns the pair :math:`(\sum\log L_{B,ii},\ \mathrm{tr}\,c^\top c)`.
     """
-    size = factor.n_active[0] + 1
-    scale0 = math.sqrt(intercept_variance)
-    scale1 = math.sqrt(variance)
+    size = count_columns(factor) + 1
+    scale = factor.short[2]
+    write_column_scales(factor, variances, size - 1, scale)
     for a in range(size):
-        row = root[a]
-        left = scale0 if a == 0 else scale1
-        row[0] = left * scale0 * factor.gram[a, 0]
-        for b in range(1, a + 1):
-            row[b] = left * scale1 * factor.gram[a, b]
+        row, gram_row = root[a], factor.gram[a]
+        for b in range(a + 1):
+            row[b] = scale[a] * scale[b] * gram_row[b]
         row[a] += 1.0
     cholesky_in_place(root, size)
     log_root = 0.0
@@ -187,30 +246,82 @@ def factorize(factor, root, projected, intercept_variance, variance):
     squares = 0.0
     for c in range(projected.shape[0]):
         vector = projected[c]
-        vector[0] = scale0 * factor.cross[c, 0]
-        for a in range(1, size):
-            vector[a] = scale1 * factor.cross[c, a]
+        for a in range(size):
+            vector[a] = scale[a] * factor.cross[c, a]
         solve_lower(root, size, vector)
         squares += dot(vector, vector, size)
     return log_root, squares
 
 
 @jit
+def response_energy(factor):
+    r"""Return :math:`\mathrm{tr}\,z^\top\Omega z`."""
+    energy = 0.0
+    for c in range(factor.response.shape[0]):
+        response = factor.response[c]
+        for i in range(response.shape[0]):
+            energy += factor.precision[i] * response[i] * response[i]
+    return energy
+
+
+@jit
+def quadratic_form(factor, root, projected, variances, energy, squares):
+    r"""Return :math:`q=\mathrm{tr}\,z^\top Q^{-1}z` from the two sums of squares.
+
+    Their difference is the answer; where the model explains z almost exactly it is all rounding
+    error, and the sum of squares :math:`|\Omega^{1/2}(z-\Phi\hat\beta)|^2+|\hat\alpha|^2`,
+    :math:`\hat\alpha=L_B^{-\top}c`, which cannot cancel, is taken instead; O(nq).
+    """
+    difference = energy - squares
+    if difference > _CANCELLED * energy:
+        return difference
+    q = count_columns(factor)
+    alpha, scale = factor.short[0], factor.short[2]
+    write_column_scales(factor, variances, q, scale)
+    fitted = factor.long[0]
+    total = 0.0
+    for c in range(factor.response.shape[0]):
+        for a in range(q + 1):
+            alpha[a] = projected[c, a]
+        solve_lower_transposed(root, q + 1, alpha)
+        total += dot(alpha, alpha, q + 1)
+        for a in range(q + 1):
+            alpha[a] *= scale[a]
+        fitted[:] = 0.0
+        if q > 0:
+            np.dot(alpha[1 : q + 1], factor.whitened[:q], fitted)
+        response = factor.response[c]
+        for i in range(response.shape[0]):
+            residual = response[i] - alpha[0] * factor.ones[i] - fitted[i]
+            total += factor.precision[i] * residual * residual
+    return total
+
+
+@jit
 def refactor(factor):
-    r"""Refresh :math:`L_B` and :math:`c` of the factor itself from its Gram matrix; O(k^3)."""
-    return factorize(
-        factor, factor.root, factor.projected, factor.variances[0], factor.variances[1]
-    )
+    r"""Refresh :math:`L_B`, :math:`c` and, if the noise is learned, q from the Gram matrix; O(q^3).
+
+    Returns what :func:`factorize` returns.
+    """
+    log_root, squares = factorize(factor, factor.root, factor.projected, factor.variances)
+    if factor.noise[SHAPE] > 0.0:
+        factor.noise[FORM] = quadratic_form(
+            factor, factor.root, factor.projected, factor.variances, response_energy(factor),
+            squares,
+        )  # fmt: skip
+    return log_root, squares
 
 
 @jit
 def log_evidence(factor):
-    r"""Return :math:`-C\sum\log L_{B,ii}+\frac12\mathrm{tr}\,c^\top c`."""
-    size = factor.n_active[0] + 1
+    r"""Return the log evidence up to a constant that no move of set, scales or kernel changes."""
+    size = count_columns(factor) + 1
     value = 0.0
     for a in range(size):
         value -= math.log(factor.root[a, a])
     value *= factor.response.shape[0]
+    if factor.noise[SHAPE] > 0.0:
+        return value + exponent(factor.noise, factor.noise[FORM])
     for c in range(factor.response.shape[0]):
         value += 0.5 * dot(factor.projected[c], factor.projected[c], size)
     return value

@@ -13,9 +13,14 @@ from typing import NamedTuple
 
 
 class SilvermanPrior(NamedTuple):
-    """Shape and rate of the two precisions."""
+    """Shape and rate of the two precisions.
+
+    With several kernels ``scale_shape`` and ``scale_rate`` are those of each kernel's amplitude,
+    which is zero with ``zero_probability``.
+    """
 
     scale_shape: float
     scale_rate: float
     intercept_shape: float
     intercept_rate: float
+    zero_probability: float = 0.0

@@ -1,8 +1,8 @@
 r"""Birth, death and swap moves of the active set.
 
 They target :math:`p(\gamma\mid z,\dots)\propto p(z\mid\gamma)p(\gamma)` with the coefficients
-integrated out. A birth proposes an inactive row uniformly, a death an active one, a swap one of
-each; with b and d the probabilities of trying a birth and a death at the present size k and
+integrated out. A birth proposes an inactive candidate uniformly, a death an active one, a swap one
+of each; with b and d the probabilities of trying a birth and a death at the present size k and
 :math:`p_k` the prior weight of one set of size k, a birth is accepted with probability
 :math:`\min(1,e^A)`,
 
@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 from ..._jit import jit
-from ...bases.kernel_columns import write_column
-from ...linalg.active_moves import commit_birth, commit_death, value_birth, value_death
+from ...bases.kernel_columns import value_newcomer
+from ...linalg.active_moves import commit_birth, commit_death, value_death
 
 BIRTH, DEATH, SWAP = range(3)
 
@@ -36,16 +36,17 @@ def move_probabilities(size, largest, n_rows):
 
 
 @jit
-def _draw_inactive(rng, factor):
-    n = factor.position.shape[0]
+def _draw_inactive(rng, factor, candidates):
     while True:
-        row = rng.integers(0, n)
+        row = candidates[rng.integers(0, candidates.shape[0])]
         if factor.position[row] < 0:
             return row
 
 
 @jit
-def move_active_set(rng, factor, basis, length_scale, log_weights, moves, candidates, tallies):
+def move_active_set(
+    rng, factor, basis, length_scale, log_weights, candidates, moves, drawn, tallies
+):
     """Try ``moves`` moves.
 
     Parameters
@@ -56,18 +57,20 @@ def move_active_set(rng, factor, basis, length_scale, log_weights, moves, candid
     length_scale : float64[p]
     log_weights : float64[max_active + 1]
         Log prior weight of one active set, by size.
+    candidates : int64[n]
+        Rows that may become active; "n" in the formula counts them.
     moves : int
-    candidates : int64[moves] or int64[0]
-        Empty: newcomers are drawn among the inactive rows. Otherwise move i may only bring in
-        row ``candidates[i]``, drawn beforehand from all rows (its kernel column is in the
-        table); a candidate that is active already makes the move a null move, and "n" replaces
-        "n - k" in the acceptance ratio.
+    drawn : int64[moves] or int64[0]
+        Empty: newcomers are drawn among the inactive candidates. Otherwise move i may only bring in
+        row ``drawn[i]``, drawn beforehand from all candidates (its kernel column is in the table);
+        one that is active already makes the move a null move, and "n" replaces "n - k" in the
+        acceptance ratio.
     tallies : int64[3, 2]
         Attempts and acceptances of births, deaths and swaps, counted up here.
     """
-    n = factor.position.shape[0]
+    n = candidates.shape[0]
     largest = log_weights.shape[0] - 1
-    drawn_before = candidates.shape[0] > 0
+    drawn_before = drawn.shape[0] > 0
     column = factor.long[1]
     for move in range(moves):
         k = factor.n_active[0]
@@ -78,11 +81,10 @@ def move_active_set(rng, factor, basis, length_scale, log_weights, moves, candid
         row, victim, size = -1, -1, k
         accept = 0.0  # log of the acceptance ratio
         if kind != DEATH:
-            row = candidates[move] if drawn_before else _draw_inactive(rng, factor)
+            row = drawn[move] if drawn_before else _draw_inactive(rng, factor, candidates)
             if factor.position[row] >= 0:
                 continue
-            write_column(basis, length_scale, row, column)
-            accept += value_birth(factor, row, column, basis.diagonal[row], basis.jitter)
+            accept += value_newcomer(factor, basis, length_scale, row, column)
             size += 1  # a swap is valued as: newcomer in, then victim out
         if kind != BIRTH:
             victim = rng.integers(0, k)

@@ -1,4 +1,4 @@
-r"""Slice move of the size of the latent function, the latent variables forgotten.
+r"""Slice move of the size of the latent function, the auxiliary variables forgotten.
 
 Multiply the function and its prior scale together: :math:`(\lambda f,\ g/\lambda^2,\
 \eta/\lambda^2)`. The prior of the coefficients does not notice (its density shrinks by
@@ -7,10 +7,10 @@ density
 
 .. math:: L(\lambda f)\,p(\log g-2\log\lambda)\,p(\log\eta-2\log\lambda),
 
-one likelihood evaluation each, O(n). The joint scale move of :mod:`.scales` stretches the latent
-variables instead and with them their unit noise, so that it can only go :math:`1/\sqrt n` at a
-time; where the classes are far apart the labels allow steps by factors, and this move makes them.
-Afterwards the latent variables are drawn anew.
+one likelihood evaluation each, O(n). The joint scale move of :mod:`.scales` stretches probit's
+latent variables instead and with them their unit noise, so that it can only go :math:`1/\sqrt n`
+at a time; where the classes are far apart the labels allow steps by factors, and this move makes
+them. Afterwards the auxiliary variables are drawn anew.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from __future__ import annotations
 import math
 
 from ..._jit import jit
-from ...likelihoods.probit import draw_latents, scaled_log_likelihood
-from ...linalg.whitened_factor import refactor, refresh_cross
+from ...likelihoods._augmented import renew_working
+from ...likelihoods._compiled import scaled_log_likelihood
 from ...linalg.whitened_response import draw_coefficients
 
 _MOST_STEPS = 100
 
 
 @jit
-def _log_density(side, fitted, prior, log_intercept, log_scale, x):
+def _log_density(data, fitted, prior, log_intercept, log_scale, x):
     log_intercept -= 2.0 * x
     log_scale -= 2.0 * x
     return (
-        scaled_log_likelihood(side, fitted, math.exp(x))
+        scaled_log_likelihood(data, fitted, math.exp(x), 1.0)
         + prior.intercept_shape * log_intercept
         - prior.intercept_rate * math.exp(log_intercept)
         + prior.scale_shape * log_scale
@@ -39,30 +39,30 @@ def _log_density(side, fitted, prior, log_intercept, log_scale, x):
 
 
 @jit
-def move_function_scale(rng, factor, prior, side, width, coefficients, fitted):
-    """Draw the function, move its size by one slice step, draw the latent variables anew.
+def move_function_scale(rng, factor, prior, data, width, coefficients, fitted):
+    """Draw the function, move its size by one slice step, draw the auxiliary variables anew.
 
     ``coefficients`` and ``fitted`` are scratch memory. Returns the signed step of the logarithm;
     the factor is left exact.
     """
     draw_coefficients(rng, factor, 0, coefficients, fitted)
     a, b = -math.log(factor.variances[0]), -math.log(factor.variances[1])
-    level = _log_density(side, fitted, prior, a, b, 0.0) - rng.standard_exponential()
+    level = _log_density(data, fitted, prior, a, b, 0.0) - rng.standard_exponential()
     low = -width * rng.random()
     high = low + width
     steps_down = rng.integers(0, _MOST_STEPS)  # a random share keeps the limit reversible
     for _ in range(steps_down):
-        if not _log_density(side, fitted, prior, a, b, low) > level:
+        if not _log_density(data, fitted, prior, a, b, low) > level:
             break
         low -= width
     for _ in range(_MOST_STEPS - 1 - steps_down):
-        if not _log_density(side, fitted, prior, a, b, high) > level:
+        if not _log_density(data, fitted, prior, a, b, high) > level:
             break
         high += width
     x = 0.0
     for _ in range(_MOST_STEPS):
         x = low + (high - low) * rng.random()
-        if _log_density(side, fitted, prior, a, b, x) > level:
+        if _log_density(data, fitted, prior, a, b, x) > level:
             break
         if x < 0.0:
             low = x
@@ -72,7 +72,5 @@ def move_function_scale(rng, factor, prior, side, width, coefficients, fitted):
     stretch = math.exp(x)
     factor.variances[:] *= stretch * stretch
     fitted *= stretch
-    draw_latents(rng, side, fitted, factor.response[0])
-    refresh_cross(factor)
-    refactor(factor)
+    renew_working(data, rng, factor, fitted, False)
     return x

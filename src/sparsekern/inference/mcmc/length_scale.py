@@ -13,7 +13,7 @@ import math
 
 from ..._jit import jit
 from ...bases.kernel_columns import rebuild
-from ...linalg.whitened_factor import log_evidence
+from ...linalg.whitened_factor import FORM, count_columns, log_evidence
 
 FIXED, SHARED, PER_FEATURE = range(3)
 _BLOCK = 3  # features moved together; more lowers the acceptance faster than it saves rebuilds
@@ -29,13 +29,14 @@ def _copy_rows(source, target, rows, columns):
 @jit
 def _copy_factor(source, target):
     """Copy the live part of a factor."""
-    k = source.n_active[0]
+    k = count_columns(source)
     _copy_rows(source.prior_root, target.prior_root, k, k)
     _copy_rows(source.whitened, target.whitened, k, source.whitened.shape[1])
     _copy_rows(source.gram, target.gram, k + 1, k + 1)
     _copy_rows(source.root, target.root, k + 1, k + 1)
     _copy_rows(source.cross, target.cross, source.cross.shape[0], k + 1)
     _copy_rows(source.projected, target.projected, source.cross.shape[0], k + 1)
+    target.noise[FORM] = source.noise[FORM]
 
 
 @jit
@@ -48,30 +49,35 @@ def move_length_scale(rng, factor, spare, basis, length_scale, box, mode, log_st
     factor, spare : WhitenedFactor
         The factor, and a second one that shares its rows, response and variances.
     basis : KernelColumns
-    length_scale : float64[p]
-        Changed in place.
-    box : float64[p, 2]
-        Lowest and highest value of each length scale.
+    length_scale : float64[L, p]
+        Changed in place; one kernel, drawn at random, moves.
+    box : float64[L, p, 2]
+        Lowest and highest value of each length scale; infinite for features that a kernel does not
+        see, and equal to each other for a width that is fixed.
     mode : int
         ``SHARED`` or ``PER_FEATURE``.
     log_step : float
         Log standard deviation of the walk on log length scales.
     """
-    p = length_scale.shape[0]
+    kernels, p = length_scale.shape
+    kernel = rng.integers(0, kernels) if kernels > 1 else 0
     proposal = length_scale.copy()
+    widths, limits = proposal[kernel], box[kernel]
     step = math.exp(log_step)
     log_jacobian = 0.0
     if mode == SHARED:  # one parameter, however many features carry it
         log_jacobian = step * rng.standard_normal()
-        proposal *= math.exp(log_jacobian)
+        widths *= math.exp(log_jacobian)
     else:
         for _ in range(min(p, _BLOCK)):
             feature = rng.integers(0, p)
             change = step * rng.standard_normal()
+            if math.isinf(limits[feature, 1]):  # not seen by this kernel
+                continue
             log_jacobian += change
-            proposal[feature] *= math.exp(change)
+            widths[feature] *= math.exp(change)
     for j in range(p):
-        if not box[j, 0] <= proposal[j] <= box[j, 1]:
+        if not limits[j, 0] <= widths[j] <= limits[j, 1]:
             return 0.0, False
     spare.n_active[0] = factor.n_active[0]
     rebuild(spare, basis, proposal)

@@ -20,25 +20,29 @@ from .gibbs import (
     open_workspace,
     run_sweeps,
 )
+from .layout import Layout, compress, plain, tabulate
 from .length_scale import FIXED
 
 # A kernel that compiled code cannot evaluate is tabulated: in full up to this many bytes, beyond
 # that the columns a leg of the chain may ask for.
 _FULL_TABLE_BYTES = 256 * 2**20
-REQUIRES = frozenset({"collapsed latent scan", "unit precision"})
-_NO_CANDIDATES = np.zeros((0, 0), np.int64)
+REQUIRES = frozenset({"working response"})
+_NONE_DRAWN = np.zeros((0, 0), np.int64)
+_SLICES = {"free latents": [0, 1, 2], "": [0, 1], "several kernels": [1]}  # rows of DIRECTIONS
 
 
 class GeneralizedKernelSampler:
-    """Chains of a generalized kernel model with a probit likelihood.
+    """Chains of a generalized kernel model.
 
     Parameters
     ----------
     model : Model
     features : ndarray of shape (n, p)
-        Training rows as the kernel sees them (the kernel matrix itself if precomputed).
-    side : ndarray of shape (n,)
-        Labels as -1.0 and +1.0.
+        Training rows as the kernels see them (the kernel matrix itself if precomputed).
+    response : ndarray of shape (n,)
+        Responses as the likelihood wants them.
+    candidates : ndarray of int or None
+        Training rows that may become active; None: all.
     width_mode : int
         ``FIXED``, ``SHARED`` or ``PER_FEATURE`` of :mod:`.length_scale`.
     width_bounds : (float, float)
@@ -48,7 +52,7 @@ class GeneralizedKernelSampler:
     joint_moves : int
         Active-set moves inside a joint move of set and function.
     n_monitored : int
-        Training rows whose class probability is followed for convergence.
+        Training rows whose expected response is followed for convergence.
     """
 
     refresh_every = REFRESH_EVERY
@@ -57,8 +61,9 @@ class GeneralizedKernelSampler:
         self,
         model: Model,
         features: np.ndarray,
-        side: np.ndarray,
+        response: np.ndarray,
         *,
+        candidates: np.ndarray | None = None,
         width_mode: int = FIXED,
         width_bounds: tuple[float, float] = (0.1, 10.0),
         moves: int = 10,
@@ -67,91 +72,121 @@ class GeneralizedKernelSampler:
         n_monitored: int = 10,
     ) -> None:
         check_compatible(
-            model, "The collapsed Gibbs sampler", REQUIRES, "a likelihood with Gaussian latents"
+            model, "The Gibbs sampler", REQUIRES, "a likelihood with a Gaussian working response"
         )
         n = len(features)
-        kernel = model.kernel
-        self.model, self.kernel, self.features = model, kernel, features
-        self.sparse, self.prior = model.sparse, model.prior
-        self._largest = min(model.max_active, n) if model.sparse else n
-        rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
+        self.model, self.features, self.response = model, features, response
+        self.monitored_rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
+        rows = np.arange(n) if candidates is None or not model.sparse else np.unique(candidates)
+        self._largest = min(model.max_active, len(rows)) if model.sparse else n
+        self.layout, self._by_leg = self._lay_out(rows, width_mode)
+        several = len(model.kernels) > 1
+        functions = "function moves" in model.likelihood.provides and not several
+        slices = "free latents" if "free latents" in model.likelihood.provides else ""
+        widths = np.stack([kernel.length_scale for kernel in model.kernels])
+        fixed = np.array([not kernel.stationary for kernel in model.kernels])
+        box = np.stack([widths * bound for bound in width_bounds], axis=-1)
+        box[fixed] = widths[fixed, :, None]
         self.settings = Settings(
-            side=np.asarray(side, dtype=np.float64),
-            log_weights=beta_binomial_log_weights(n, self._largest, model.size_shapes),
-            box=np.outer(kernel.length_scale, width_bounds),
-            monitored_rows=rows,
+            log_weights=beta_binomial_log_weights(len(rows), self._largest, model.size_shapes),
+            candidates=self.layout.candidates,
+            box=box,
+            monitored_rows=self.layout.monitored,
             moves=moves if model.sparse else 0,
             scans=scans,
-            joint_moves=joint_moves if model.sparse else 0,
+            directions=np.array(_SLICES["several kernels" if several else slices]),
+            function_moves=functions,
+            # a joint move's newcomers are not known beforehand, as leg-wise tables need them
+            joint_moves=joint_moves if model.sparse and functions and not self._by_leg else 0,
             width_mode=width_mode,
         )
-        self._by_leg = False
-        self.basis = self._make_basis()
-        if self._by_leg:  # its newcomers are not known beforehand
-            self.settings = self.settings._replace(joint_moves=0)
 
-    def _make_basis(self) -> KernelColumns:
-        n, kernel = len(self.features), self.kernel
-        features, table, slot = self.features, np.zeros((0, n)), np.zeros(0, np.int64)
-        diagonal = kernel.diagonal(features)
-        if kernel.kind == TABLE:
-            slot = np.arange(n)
-            if kernel.precomputed:
-                table, features = np.ascontiguousarray(features.T), np.zeros((n, 0))
-            elif 8 * n * n <= _FULL_TABLE_BYTES:
-                table = kernel.matrix(features, features)
-            else:
-                self._by_leg = True
-        # relative to the kernel, so that its amplitude does not change the model
-        jitter = self.model.jitter * max(float(np.mean(diagonal)), np.finfo(np.float64).tiny)
-        columns = np.ascontiguousarray(features.T)  # no copy when the estimator stored it so
-        return KernelColumns(columns, kernel.kind, kernel.amplitude, diagonal, table, slot, jitter)
+    def _lay_out(self, rows: np.ndarray, width_mode: int) -> tuple[Layout, bool]:
+        model, features = self.model, self.features
+        parts = (model.kernels, features, self.response, rows, self.monitored_rows, model.jitter)
+        compressed = 2 * (len(rows) * len(model.kernels) + 10)
+        if (
+            "inner products suffice" in model.likelihood.provides
+            and width_mode == FIXED
+            and len(features) > compressed
+        ):
+            return compress(*parts), False
+        return plain(*parts, _FULL_TABLE_BYTES)
+
+    @property
+    def basis(self) -> KernelColumns:
+        """Kernel columns for compiled code."""
+        return self.layout.basis
+
+    @property
+    def prior(self) -> Any:
+        """Prior of the scales."""
+        return self.model.prior
 
     def start(self, rng: np.random.Generator, chain: int) -> ChainState:
         """Start over-dispersed: few and many active vectors in turn, scales a factor apart."""
-        n = len(self.features)
-        settings = self.settings
+        layout, settings, model = self.layout, self.settings, self.model
+        total, kernels = len(layout.ones), len(model.kernels)
         rows = np.zeros(self._largest + 1, np.int64)
-        count = n
-        if self.sparse:
+        count = self._largest
+        if model.sparse:
             count = min(self._largest, (5, self._largest, 10, self._largest // 2)[chain % 4])
-        rows[:count] = rng.permutation(n)[:count] if self.sparse else np.arange(n)
+            rows[:count] = rng.permutation(layout.candidates)[:count]
+        else:
+            rows[:count] = layout.candidates
         spread = 2.0 ** (chain % 4 - 1.5)
+        working = np.atleast_2d(model.likelihood.start_working(layout.response)).copy()
+        noise = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
+        if model.noise_prior is not None:
+            shape, rate = model.noise_prior
+            noise[:2] = shape + 0.5 * len(self.response), rate
+        variances = np.full(1 + kernels, 2.0 * spread)
+        variances[0] = 1.0
+        scales = np.stack([kernel.length_scale for kernel in model.kernels])
         return ChainState(
             sweep=np.zeros(1, np.int64),
             n_active=np.array([count], dtype=np.int64),
             rows=rows,
-            latent=(0.8 * settings.side)[None].copy(),
-            variances=np.array([1.0, 2.0 * spread]),
-            length_scale=np.clip(self.kernel.length_scale, *settings.box.T),
+            response=working,
+            precision=layout.precision.copy(),
+            noise=noise,
+            parameters=model.likelihood.start_parameters(),
+            variances=variances,
+            length_scale=np.clip(scales, settings.box[..., 0], settings.box[..., 1]),
             slice_width=np.array([1.0, 1.0, 0.2, 0.5]),
             log_step=np.array([np.log(0.3)]),
-            sites=np.vstack([settings.side, np.ones(n)]),
-            site_sums=np.zeros((3, n)),
+            sites=np.vstack([working[0], np.ones(total)]),
+            site_sums=np.zeros((3, total)),
             site_counts=np.zeros(2, np.int64),
-            tallies=np.zeros((5, 2), np.int64),
+            tallies=np.zeros((6, 2), np.int64),
         )
 
     def allocate(self, plan: Plan) -> Draws:
         """Return empty arrays for one chain."""
-        kept, largest = plan.draws, self._largest
+        kept, largest, kernels = plan.draws, self._largest, len(self.model.kernels)
         learned = 0 if self.settings.width_mode == FIXED else self.features.shape[1]
+        latents = np.atleast_2d(self.model.likelihood.start_working(self.response[:1])).shape[0]
         return Draws(
             n_active=np.zeros(kept, np.int32),
             rows=np.zeros((kept, largest), np.int32),
-            coefficients=np.zeros((kept, largest)),
-            intercept=np.zeros(kept),
-            scale=np.zeros(kept),
-            intercept_precision=np.zeros(kept),
-            length_scale=np.zeros((kept, learned)),
+            coefficients=np.zeros((kept, latents, largest * kernels)),
+            intercept=np.zeros((kept, latents)),
+            variances=np.zeros((kept, 1 + kernels)),
+            length_scale=np.zeros((kept, kernels if learned else 0, learned)),
+            noise_variance=np.zeros(kept),
+            parameters=np.zeros((kept, len(self.model.likelihood.start_parameters()))),
             log_likelihood=np.zeros(kept),
-            monitored=np.zeros((kept, len(self.settings.monitored_rows))),
+            monitored=np.zeros((kept, len(self.monitored_rows))),
             size_trace=np.zeros(plan.sweeps, np.int32),
         )
 
     def open(self, state: ChainState) -> Workspace:
         """Return the memory of a running chain."""
-        return open_workspace(state, self.settings)
+        layout = self.layout
+        data = self.model.likelihood.compiled(layout.response[: layout.data_rows], state.parameters)
+        if layout.data_rows < len(layout.ones):
+            data = data._replace(counted=np.array([float(len(self.response))]))
+        return open_workspace(state, self.settings, data, layout.ones)
 
     def advance(
         self,
@@ -164,58 +199,63 @@ class GeneralizedKernelSampler:
         fresh: bool,
     ) -> None:
         """Run compiled sweeps until ``stop``."""
-        rng, candidate_rng = rngs
+        rng, drawing_rng = rngs
         while state.sweep[0] < stop:
-            goal, basis, candidates = stop, self.basis, _NO_CANDIDATES
+            goal, basis, drawn = stop, self.basis, _NONE_DRAWN
             if self._by_leg:
                 goal = min(stop, int(state.sweep[0]) + self._leg_sweeps())
-                basis, candidates = self._tabulate(candidate_rng, state, goal)
+                basis, drawn = self._tabulate(drawing_rng, state, goal)
             smallest = run_sweeps(
-                rng, state, workspace, basis, self.prior, self.settings, draws, candidates,
+                rng, state, workspace, basis, self.prior, self.settings, draws, drawn,
                 goal, plan.tune, plan.thin, fresh,
             )  # fmt: skip
             fresh = False
             self._check_pivot(smallest)
 
     def _leg_sweeps(self) -> int:
-        columns = _FULL_TABLE_BYTES // (8 * len(self.features))
+        columns = _FULL_TABLE_BYTES // (8 * len(self.features) * len(self.model.kernels))
         return max(1, (columns - self._largest) // max(1, self.settings.moves))
 
     def _tabulate(
         self, rng: np.random.Generator, state: ChainState, goal: int
     ) -> tuple[KernelColumns, np.ndarray]:
         """Draw the newcomers of the sweeps ahead and evaluate the kernel columns they need."""
-        n = len(self.features)
+        rows = self.layout.candidates
         shape = (goal - int(state.sweep[0]), self.settings.moves)
-        candidates = rng.integers(0, n, size=shape)
-        needed = np.union1d(candidates, state.rows[: state.n_active[0]])
-        slot = np.full(n, -1)
+        drawn = rows[rng.integers(0, len(rows), size=shape)]
+        needed = np.union1d(drawn, state.rows[: state.n_active[0]])
+        slot = np.full(len(self.features), -1)
         slot[needed] = np.arange(len(needed))
-        table = self.kernel.matrix(self.features[needed], self.features)
-        return self.basis._replace(table=table, slot=slot), candidates
+        table = tabulate(self.model.kernels, self.features, needed)
+        return self.basis._replace(table=table, slot=slot), drawn
 
     def _check_pivot(self, smallest: float) -> None:
         """Refuse a kernel whose matrix has shown a negative pivot, and a chain that broke down."""
+        names = ", ".join(kernel.name for kernel in self.model.kernels)
         if np.isnan(smallest):
             raise FloatingPointError(
-                f"Sampling broke down numerically with kernel={self.kernel.name}: the latent "
+                f"Sampling broke down numerically with kernel={names}: the latent "
                 "variables are no longer finite. Rescale the inputs or the kernel, or increase "
                 f"jitter (now {self.model.jitter:g}), for instance a hundredfold."
             )
         size = float(np.max(np.abs(self.basis.diagonal)))
         if smallest < -1e-6 * size:
             raise ValueError(
-                f"kernel={self.kernel.name} is not positive definite: its matrix at the active "
+                f"kernel={names} is not positive definite: its matrix at the active "
                 f"vectors has the pivot {smallest:.3g}. Use another kernel."
             )
 
     def fingerprint_parts(self) -> list[Any]:
         """Return what decides the draws: data, kernel values, settings."""
-        kernel, values = self.kernel, self.basis.table
-        if self._by_leg:  # too large to evaluate in full: a Python kernel on a spread of rows
-            rows = np.linspace(0, len(self.features) - 1, 50).astype(int)
-            values = kernel.matrix(self.features[rows], self.features)
+        model = self.model
+        parts: list[Any] = [self.features, self.response, self.basis.table]
+        for kernel in model.kernels:
+            parts += [kernel.kind, kernel.name, kernel.amplitude, kernel.length_scale]
+            if self._by_leg and kernel.kind == TABLE:
+                # too large to evaluate in full: a Python kernel on a spread of rows
+                rows = np.linspace(0, len(self.features) - 1, 50).astype(int)
+                parts.append(kernel.matrix(self.features[rows], self.features))
         return [
-            self.features, values, kernel.kind, kernel.name, kernel.amplitude, kernel.length_scale,
-            *self.settings, *self.prior, self.sparse, self.model.jitter,
+            *parts, *self.settings, *self.prior, model.likelihood.name, model.noise_prior,
+            model.sparse, model.jitter, model.likelihood.start_parameters(),
         ]  # fmt: skip

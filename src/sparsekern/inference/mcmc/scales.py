@@ -21,8 +21,15 @@ import numpy as np
 from ..._jit import jit
 from ...linalg.blas import cholesky_in_place
 from ...linalg.triangular import dot, solve_lower, solve_lower_transposed
-from ...linalg.whitened_factor import factorize
-from ...linalg.whitened_response import quadratic_form, response_energy
+from ...linalg.whitened_factor import (
+    SHAPE,
+    count_columns,
+    exponent,
+    factorize,
+    quadratic_form,
+    response_energy,
+    write_column_scales,
+)
 
 # directions in (log eta, log g, log lambda)
 DIRECTIONS = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [-2.0, -2.0, 1.0]])
@@ -31,33 +38,35 @@ _MOST_STEPS = 100
 
 @jit
 def _intercept_terms(factor, root):
-    r"""Return the two numbers that the density of eta depends on; O(nk + k^3).
+    r"""Return the two numbers that the density of eta depends on; O(nq + q^3).
 
-    With :math:`M=I+v_1\Omega^{1/2}WW^\top\Omega^{1/2}` and :math:`o=\Omega^{1/2}1` they are
-    :math:`a=o^\top M^{-1}o` and :math:`b=\sum_c(o^\top M^{-1}\Omega^{1/2}z_c)^2`. They are made
-    from the residual :math:`M^{-1}o` itself: as differences of inner products both would cancel
-    where the active vectors explain a constant almost exactly.
+    With :math:`M=I+\Omega^{1/2}\sum_lv_lW_lW_l^\top\Omega^{1/2}` and :math:`o'=\Omega^{1/2}o`
+    they are :math:`a=o'^\top M^{-1}o'` and :math:`b=\sum_c(o'^\top M^{-1}\Omega^{1/2}z_c)^2`. They
+    are made from the residual :math:`M^{-1}o'` itself: as differences of inner products both would
+    cancel where the active vectors explain a constant almost exactly.
     """
-    k = factor.n_active[0]
-    scale = math.sqrt(factor.variances[1])
-    alpha = np.empty(k)
-    residual = factor.long[0]
+    q = count_columns(factor)
+    alpha = np.empty(q)
+    residual, scale = factor.long[0], factor.short[2]
+    write_column_scales(factor, factor.variances, q, scale)
     residual[:] = 0.0
     weight = 0.0
-    if k > 0:
-        for a in range(k):
-            row = root[a]
+    if q > 0:
+        for a in range(q):
+            row, gram_row = root[a], factor.gram[a + 1]
             for b in range(a + 1):
-                row[b] = factor.variances[1] * factor.gram[a + 1, b + 1]
+                row[b] = scale[a + 1] * scale[b + 1] * gram_row[b + 1]
             row[a] += 1.0
-            alpha[a] = scale * factor.gram[a + 1, 0]
-        cholesky_in_place(root, k)
-        solve_lower(root, k, alpha)
-        solve_lower_transposed(root, k, alpha)
-        weight = dot(alpha, alpha, k)
-        np.dot(alpha, factor.whitened[:k], residual)
+            alpha[a] = scale[a + 1] * gram_row[0]
+        cholesky_in_place(root, q)
+        solve_lower(root, q, alpha)
+        solve_lower_transposed(root, q, alpha)
+        weight = dot(alpha, alpha, q)
+        for a in range(q):
+            alpha[a] *= scale[a + 1]
+        np.dot(alpha, factor.whitened[:q], residual)
     for i in range(residual.shape[0]):
-        left = 1.0 - scale * residual[i]
+        left = factor.ones[i] - residual[i]
         residual[i] = factor.precision[i] * left
         weight += residual[i] * left
     squares = 0.0
@@ -67,12 +76,21 @@ def _intercept_terms(factor, root):
 
 
 @jit
-def _summarize(factor, direction, root):
-    """Return what every evaluation along ``direction`` uses: response energy, intercept terms."""
-    summary = np.zeros(3)
+def _summarize(factor, direction, root, projected):
+    r"""Return what every evaluation along ``direction`` uses.
+
+    That is :math:`z^\top\Omega z`; along eta alone also the two intercept terms a, b and
+    :math:`q_M=z^\top\Omega^{1/2}M^{-1}\Omega^{1/2}z=q+v_0b/(1+av_0)`, which eta does not change.
+    """
+    summary = np.zeros(4)
     summary[0] = response_energy(factor)
     if direction[1] == 0.0 and direction[2] == 0.0:
         summary[1], summary[2] = _intercept_terms(factor, root)
+        if factor.noise[SHAPE] > 0.0:
+            _, squares = factorize(factor, root, projected, factor.variances)
+            form = quadratic_form(factor, root, projected, factor.variances, summary[0], squares)
+            variance = factor.variances[0]
+            summary[3] = form + variance * summary[2] / (1.0 + summary[1] * variance)
     return summary
 
 
@@ -80,31 +98,33 @@ def _summarize(factor, direction, root):
 def _log_density(factor, prior, root, projected, start, direction, summary, x):
     r"""Return the log density at ``x`` along ``direction``, up to a constant.
 
-    ``summary`` holds :math:`z^\top\Omega z` and the two intercept terms. Along eta alone
-    :math:`\log p=-\frac C2\log(1+av_0)+\frac{v_0b}{2(1+av_0)}`.
+    ``start`` holds log eta and log g. Along eta alone :math:`q=q_M-v_0b/(1+av_0)` and
+    :math:`\log|Q|` grows by :math:`\log(1+av_0)`; no factorisation is needed.
     """
     log_intercept = start[0] + direction[0] * x
     log_scale = start[1] + direction[1] * x
-    variance0, variance1 = math.exp(-log_intercept), math.exp(-log_scale)
+    variances = np.empty(2)
+    variances[0], variances[1] = math.exp(-log_intercept), math.exp(-log_scale)
     latents = factor.response.shape[0]
-    value = (
-        prior.intercept_shape * log_intercept
-        - prior.intercept_rate * math.exp(log_intercept)
-        + prior.scale_shape * log_scale
-        - prior.scale_rate * math.exp(log_scale)
-    )
+    value = 0.0
+    if direction[0] != 0.0:
+        value += prior.intercept_shape * log_intercept
+        value -= prior.intercept_rate * math.exp(log_intercept)
+    if direction[1] != 0.0:
+        value += prior.scale_shape * log_scale - prior.scale_rate * math.exp(log_scale)
     if direction[1] == 0.0 and direction[2] == 0.0:
-        ratio = 1.0 + summary[1] * variance0
-        return value - 0.5 * latents * math.log(ratio) + 0.5 * variance0 * summary[2] / ratio
-    log_root, squares = factorize(factor, root, projected, variance0, variance1)
-    form = quadratic_form(factor, root, projected, variance0, variance1, summary[0], squares)
+        ratio = 1.0 + summary[1] * variances[0]
+        form = summary[3] - variances[0] * summary[2] / ratio
+        return value - 0.5 * latents * math.log(ratio) + exponent(factor.noise, form)
+    log_root, squares = factorize(factor, root, projected, variances)
+    form = quadratic_form(factor, root, projected, variances, summary[0], squares)
     value += latents * (factor.response.shape[1] * direction[2] * x - log_root)
-    return value - 0.5 * math.exp(2.0 * direction[2] * x) * form
+    return value + exponent(factor.noise, math.exp(2.0 * direction[2] * x) * form)
 
 
 @jit
 def slice_scales(rng, factor, prior, direction, width, root, projected):
-    """Move the scales along ``direction`` by one slice step from the present point; O(k^3).
+    """Move the scales along ``direction`` by one slice step from the present point; O(q^3).
 
     Steps out from a random bracket of ``width``, then shrinks (Neal 2003). ``root`` and
     ``projected`` are scratch buffers shaped like the factor's. Returns the signed step; the
@@ -113,7 +133,7 @@ def slice_scales(rng, factor, prior, direction, width, root, projected):
     start = np.empty(2)
     start[0] = -math.log(factor.variances[0])
     start[1] = -math.log(factor.variances[1])
-    summary = _summarize(factor, direction, root)
+    summary = _summarize(factor, direction, root, projected)
     level = _log_density(factor, prior, root, projected, start, direction, summary, 0.0)
     level -= rng.standard_exponential()
     low = -width * rng.random()
@@ -137,8 +157,9 @@ def slice_scales(rng, factor, prior, direction, width, root, projected):
         else:
             high = x
         x = 0.0
-    factor.variances[0] = math.exp(-(start[0] + direction[0] * x))
-    factor.variances[1] = math.exp(-(start[1] + direction[1] * x))
+    for v in range(2):
+        if direction[v] != 0.0:
+            factor.variances[v] = math.exp(-(start[v] + direction[v] * x))
     if direction[2] != 0.0:
         stretch = math.exp(direction[2] * x)
         factor.response[:] *= stretch

@@ -1,6 +1,6 @@
 r"""Joint moves of active set, scales and latent function through a Gaussian stand-in.
 
-Given the latent variables s the active set can only go to sets that fit s within its unit noise,
+Given auxiliary variables s the active set can only go to sets that fit s within its noise,
 although the labels would allow much more: where the classes are far apart, drawing sets and s in
 turn is slow. Let :math:`\tilde L(f)=\prod_iN(\tilde z_i;f_i,1/\tilde w_i)` stand for the likelihood
 :math:`L(f)`. The move forgets s; under :math:`\tilde L`, with the coefficients integrated out, it
@@ -20,19 +20,15 @@ from __future__ import annotations
 import math
 
 from ..._jit import jit
-from ...likelihoods.probit import add_site_terms, draw_latents, total_log_likelihood
-from ...linalg.whitened_factor import (
-    copy_active_set,
-    refactor,
-    refresh_cross,
-    refresh_gram,
-)
+from ...likelihoods._augmented import renew_working
+from ...likelihoods._compiled import add_site_terms, scaled_log_likelihood
+from ...linalg.whitened_factor import copy_active_set, refactor, refresh_cross, refresh_gram
 from ...linalg.whitened_response import draw_coefficients
 from .active_set import move_active_set
 from .scales import DIRECTIONS, slice_scales
 
 _LEAST_PRECISION = 1e-4  # of a site: rows far on their side have next to none
-_UPDATES = 8  # of the sites in the tuning phase
+_WINDOWS = 4  # of tuning, each as long as all before it; sites are made at the end of each
 
 
 @jit
@@ -45,15 +41,18 @@ def _update_sites(sites, sums, count):
 
 
 @jit
-def learn_sites(rng, factor, side, sites, sums, counts, sweep, tune, coefficients, fitted):
+def learn_sites(rng, factor, data, sites, sums, counts, sweep, tune, coefficients, fitted):
     """Add one draw of the function to the sums; now and then make new sites of them.
 
     ``counts`` holds the draws in the sums and the updates made.
     """
     draw_coefficients(rng, factor, 0, coefficients, fitted)
-    add_site_terms(side, fitted, sums)
+    add_site_terms(data, fitted, sums)
     counts[0] += 1
-    if (sweep + 1) % max(1, tune // _UPDATES) == 0:
+    done, window = sweep + 1, tune
+    while window > 1 and done < window and window > tune >> (_WINDOWS - 1):
+        window >>= 1
+    if done == window:
         _update_sites(sites, sums, counts[0])
         sums[:] = 0.0
         counts[0] = 0
@@ -69,17 +68,9 @@ def _site_log_likelihood(sites, fitted):
 
 
 @jit
-def _slice_both(rng, factor, prior, widths, first, root, projected):
-    """Slice g and eta, or eta and g, and leave the factor exact."""
-    slice_scales(rng, factor, prior, DIRECTIONS[first], widths[first], root, projected)
-    slice_scales(rng, factor, prior, DIRECTIONS[1 - first], widths[1 - first], root, projected)
-    refactor(factor)
-
-
-@jit
 def move_through_stand_in(
-    rng, factor, stand_in, basis, length_scale, prior, log_weights, moves, side, sites, widths,
-    root, projected, coefficients, fitted, proposal, unused,
+    rng, factor, stand_in, basis, length_scale, prior, log_weights, candidates, moves, data, sites,
+    widths, root, projected, coefficients, fitted, proposal, unused,
 ):  # fmt: skip
     """Try one joint move; return whether it was taken. The factor is left exact.
 
@@ -88,11 +79,12 @@ def move_through_stand_in(
     rng : Generator
     factor, stand_in : WhitenedFactor
         The chain's factor, and one whose response and precision are the sites.
-    basis, length_scale, prior, log_weights
+    basis, length_scale, prior, log_weights, candidates
         As in the moves this one is made of.
     moves : int
         Active-set moves inside it.
-    side : float64[n]
+    data : NamedTuple
+        Training responses as the likelihood keeps them.
     sites : float64[2, n]
         Response and precision of the stand-in likelihood.
     widths : float64[2 or more]
@@ -107,20 +99,21 @@ def move_through_stand_in(
     stand_in.variances[:] = factor.variances
     refresh_gram(stand_in)
     refresh_cross(stand_in)
-    _slice_both(rng, stand_in, prior, widths, 0, root, projected)
+    for d in range(2):  # g, eta
+        slice_scales(rng, stand_in, prior, DIRECTIONS[d], widths[d], root, projected)
+    refactor(stand_in)
     move_active_set(
-        rng, stand_in, basis, length_scale, log_weights, moves, stand_in.rows[:0], unused
+        rng, stand_in, basis, length_scale, log_weights, candidates, moves, candidates[:0], unused
     )
-    _slice_both(rng, stand_in, prior, widths, 1, root, projected)
+    for d in range(1, -1, -1):
+        slice_scales(rng, stand_in, prior, DIRECTIONS[d], widths[d], root, projected)
+    refactor(stand_in)
     draw_coefficients(rng, stand_in, 0, coefficients, proposal)
-    ratio = total_log_likelihood(side, proposal) - _site_log_likelihood(sites, proposal)
-    ratio -= total_log_likelihood(side, fitted) - _site_log_likelihood(sites, fitted)
+    ratio = scaled_log_likelihood(data, proposal, 1.0, 1.0) - _site_log_likelihood(sites, proposal)
+    ratio -= scaled_log_likelihood(data, fitted, 1.0, 1.0) - _site_log_likelihood(sites, fitted)
     if not math.log(rng.random()) < ratio:
         return False
     copy_active_set(stand_in, factor)
     factor.variances[:] = stand_in.variances
-    draw_latents(rng, side, proposal, factor.response[0])
-    refresh_gram(factor)
-    refresh_cross(factor)
-    refactor(factor)
+    renew_working(data, rng, factor, proposal, True)
     return True

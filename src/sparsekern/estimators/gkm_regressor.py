@@ -1,0 +1,231 @@
+"""The generalized kernel model for real responses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import validate_data
+
+from .._checks import check_choice, check_pair
+from ..likelihoods import Gaussian
+from ..likelihoods._contract import Likelihood
+from .generalized_kernel import GeneralizedKernelEstimator
+from .predictive import PredictiveRegression
+
+_NOISES: dict[str, type[Likelihood]] = {"gaussian": Gaussian}
+
+
+class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstimator):
+    r"""Sparse Bayesian kernel regression: the generalized kernel model.
+
+    A function that rests on a few *active* training rows, and noise,
+
+    .. math::
+        y=f(x)+\sigma\varepsilon,\qquad f(x)=u+\sum_{j\in\gamma}k(x,x_j)\beta_j,
+
+    with :math:`\beta_\gamma\sim N(0,\sigma^2g^{-1}K_{\gamma\gamma}^{-1})`, :math:`u\sim
+    N(0,\sigma^2\eta^{-1})`, :math:`\sigma^{-2}\sim Ga(a,b)` and a prior on the active set
+    :math:`\gamma` whose size is uniform up to ``max_active``. Responses are centred and scaled
+    inside, and everything is reported in the units of y. Where the noise is Gaussian,
+    :math:`\sigma^2` is integrated out while the active set moves, and with fixed kernels and few
+    ``candidates`` the cost of a sweep does not depend on the number of rows.
+
+    Parameters
+    ----------
+    kernel : str, kernel object, callable, "precomputed", or list, default="rbf"
+        ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"linear"``
+        (compiled), any other name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, an object
+        of :mod:`sklearn.gaussian_process.kernels`, or a callable ``k(A, B)`` that returns the
+        matrix between the rows of A and B. With ``"precomputed"`` X is the kernel matrix (at
+        prediction: between new and training rows). A list holds several kernels or ``(kernel,
+        columns)`` pairs, the columns by index, mask, slice or name.
+    noise : {"gaussian"}, default="gaussian"
+        Law of the noise.
+    noise_prior : (float, float), default=(1, 0.1)
+        Shape and rate of the gamma prior of :math:`\sigma^{-2}`, for responses scaled to unit
+        variance.
+    length_scale : float, array of shape (n_features,), or str, default="mean_distance"
+        Length scale :math:`\ell` of the kernel, as scikit-learn defines it (Gaussian kernel
+        :math:`\exp(-d^2/2\ell^2)`), on the standardised inputs if ``standardize``.
+        ``"mean_distance"`` and ``"median_distance"`` set the Gaussian kernel to
+        :math:`\exp(-d^2/D^2)` with D the mean (median) distance between training rows, that is
+        :math:`\ell=D/\sqrt2`. A kernel object brings its own.
+    learn_length_scale : False, "shared" or "per_feature", default=False
+        Sample the length scale, one for all features or one each, from a uniform prior on
+        ``length_scale_bounds`` times its starting value.
+    length_scale_bounds : (float, float), default=(0.1, 10.0)
+        See ``learn_length_scale``.
+    max_active : int, default=100
+        Largest number of active vectors; clipped to the number of rows.
+    candidates : None, int or array of int, default=None
+        Rows that may become active: all, so many (those nearest to the centres of a k-means
+        clustering), or the rows named. With large n a few hundred save time and lose little.
+    sparse : bool, default=True
+        Whether to learn the active set. With False every row is active.
+    scale_prior : (float, float), default=(1, 0.01)
+        Shape and rate of the gamma prior of g.
+    intercept_prior : (float, float), default=(0.5, 0.05)
+        Shape and rate of the gamma prior of :math:`\eta`.
+    size_prior : (float, float), default=(1, 1)
+        Shapes of the beta prior of the inclusion probability.
+    amplitude_prior : (float, float), default=(2, 0.4)
+        Shape and rate of the gamma prior of each amplitude, with several kernels; ``scale_prior``
+        then has no part.
+    zero_probability : float, default=0.5
+        Prior probability that an amplitude is zero, with several kernels.
+    standardize : bool, default=True
+        Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
+        ``"precomputed"``).
+    jitter : float, default=1e-8
+        Added to the diagonal of the kernel matrix at the active vectors, relative to the mean of
+        the kernel's diagonal.
+    active_set_moves : int, default=20
+        Birth, death and swap moves in a sweep.
+    draws : int, default=1000
+        Kept draws of each chain.
+    tune : int, default=1000
+        Sweeps before the first kept draw.
+    chains : int, default=4
+        Independent chains, started apart from each other.
+    thin : int, default=1
+        Sweeps for each kept draw.
+    warm_start : bool, default=False
+        Go on with the chains of the last fit (made with ``warm_start=True``, or interrupted) until
+        they have ``draws`` draws.
+    checkpoint : path-like or None, default=None
+        Folder in which chains are saved while they run. The same fit, started again after the
+        process was killed, resumes and ends with the draws it would have given.
+    progress : "auto", True or False, default="auto"
+        Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
+        terminal, and unless callbacks are set with ``set_callbacks``. The one-time compilation is
+        announced unless False.
+    n_jobs : int or None, default=None
+        Threads that run chains; None is one, -1 all cores. It never changes a result.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X has string column names.
+    posterior_ : xarray.DataTree
+        Draws of the scalars, sparse coefficients and, unless large, the pointwise
+        log-likelihood, ready for ArviZ.
+    diagnostics_ : pandas.DataFrame
+        Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
+    active_vectors_ : ndarray
+        Sorted training rows that are active in any kept draw.
+    active_probabilities_ : ndarray of shape (n_samples,)
+        Share of draws in which each training row is active.
+    length_scale_ : ndarray of shape (n_features,) or (n_kernels, n_features), or None
+        The kernel's length scales (infinite for features it does not see); the posterior mean where
+        they are learned.
+    kernel_weights_, kernel_inclusion_ : ndarray of shape (n_kernels,)
+        Mean amplitude of each kernel, and the probability that it is not zero. Only with several
+        kernels.
+    acceptance_rates_ : dict
+        Share of accepted moves after tuning, by kind.
+    n_draws_ : int
+        Kept draws of each chain.
+
+    References
+    ----------
+    Zhang, Dai and Jordan (2011). Bayesian generalized kernel mixed models. JMLR 12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsekern import GKMRegressor
+    >>> X = np.linspace(0, 6, 80)[:, None]
+    >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(80)
+    >>> model = GKMRegressor(draws=200, tune=200, random_state=0).fit(X, y)
+    >>> mean, std = model.predict([[1.5]], return_std=True)
+    """
+
+    _monitored_name = "mean"
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        noise: str = "gaussian",
+        noise_prior: tuple[float, float] = (1, 0.1),
+        length_scale: Any = "mean_distance",
+        learn_length_scale: Any = False,
+        length_scale_bounds: tuple[float, float] = (0.1, 10.0),
+        max_active: int = 100,
+        candidates: Any = None,
+        sparse: bool = True,
+        scale_prior: tuple[float, float] = (1, 0.01),
+        intercept_prior: tuple[float, float] = (0.5, 0.05),
+        size_prior: tuple[float, float] = (1, 1),
+        amplitude_prior: tuple[float, float] = (2, 0.4),
+        zero_probability: float = 0.5,
+        standardize: bool = True,
+        jitter: float = 1e-8,
+        active_set_moves: int = 20,
+        draws: int = 1000,
+        tune: int = 1000,
+        chains: int = 4,
+        thin: int = 1,
+        warm_start: bool = False,
+        checkpoint: Any = None,
+        progress: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.noise = noise
+        self.noise_prior = noise_prior
+        self.length_scale = length_scale
+        self.learn_length_scale = learn_length_scale
+        self.length_scale_bounds = length_scale_bounds
+        self.max_active = max_active
+        self.candidates = candidates
+        self.sparse = sparse
+        self.scale_prior = scale_prior
+        self.intercept_prior = intercept_prior
+        self.size_prior = size_prior
+        self.amplitude_prior = amplitude_prior
+        self.zero_probability = zero_probability
+        self.standardize = standardize
+        self.jitter = jitter
+        self.active_set_moves = active_set_moves
+        self.draws = draws
+        self.tune = tune
+        self.chains = chains
+        self.thin = thin
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
+        self.progress = progress
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> GKMRegressor:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, or the kernel matrix (n_samples, n_samples) if precomputed.
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self : GKMRegressor
+        """
+        with self._all_or_nothing():
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        plan = self._check_sampling_parameters()
+        noise = _NOISES[check_choice("noise", self.noise, tuple(_NOISES))]
+        prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
+        self._fit_chains(X, self._scale_response(y), noise(), plan, prior)

@@ -1,0 +1,201 @@
+r"""Predictive laws of regression from posterior draws.
+
+A new response is a mixture over draws, :math:`\frac1T\sum_tp(y\mid f_t(x),\sigma_t)`. Its mean,
+variance, density and quantiles are those of the mixture; nothing is approximated but for the
+number of draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from .._checks import check_count
+from ..likelihoods._contract import NoiseLaw
+from ..posterior import KernelExpansionPosterior
+from .kernel_inputs import KernelInputs
+
+_BISECTIONS = 60  # of an interval that holds the quantile: to the last digits
+
+
+class PredictiveRegression(KernelInputs):
+    """Predictions of a fitted regression whose posterior is a set of kernel expansions."""
+
+    _draws: KernelExpansionPosterior
+    _training: tuple[np.ndarray, np.ndarray]
+
+    def _scale_response(self, y: np.ndarray) -> np.ndarray:
+        """Remember centre and spread of y; return y with mean 0 and variance 1."""
+        largest = max(float(np.abs(y).max()), np.finfo(np.float64).tiny)
+        centre = largest * float((y / largest).mean())
+        spread = largest * float(((y - centre) / largest).std())
+        if spread <= 1e-12 * largest:
+            raise ValueError(
+                f"y is constant ({y[0]!r} in every row up to rounding); there is nothing to learn."
+            )
+        self._centre, self._spread = centre, spread
+        return (y - centre) / spread
+
+    def _collect_scalars(self, stack: Any) -> dict[str, np.ndarray]:
+        """Return the scalars in the units of y."""
+        scalars = super()._collect_scalars(stack)  # type: ignore[misc]
+        scalars["log_likelihood"] = scalars["log_likelihood"] - self._n_rows * np.log(self._spread)
+        for name in scalars:
+            if name.startswith("mean[") or name == "intercept":
+                scalars[name] = self._centre + self._spread * scalars[name]
+        scalars["noise_variance"] = scalars["noise_variance"] * self._spread**2
+        return scalars
+
+    @property
+    def _n_rows(self) -> int:
+        return len(self._training[1])
+
+    @property
+    def _noise(self) -> NoiseLaw:
+        likelihood = self._draws.likelihood
+        assert isinstance(likelihood, NoiseLaw)
+        return likelihood
+
+    def pointwise_log_likelihood(self) -> np.ndarray:
+        """Return the log-likelihood of every training response under every draw.
+
+        Returns
+        -------
+        ndarray of shape (chains, draws, n_samples)
+            Part of ``posterior_`` unless it holds over 2e7 numbers; then it is made only here.
+        """
+        scaled = super().pointwise_log_likelihood()  # type: ignore[misc]
+        return scaled - np.log(self._spread)
+
+    def _components(self, X: Any) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield (rows, latent draws, noise variances, likelihood parameters), scaled units."""
+        features, draws = self._prepare(X), self._draws
+        variance = draws.noise_variances.reshape(-1, 1)
+        parameters = draws.parameters.reshape(draws.n_draws, 1, -1)
+        for block, latent in draws.latent_blocks(features):
+            yield block, latent, variance, parameters
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the predictive mean and, if asked, standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new response, noise included. It is
+            infinite where the noise has no variance.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+        std : ndarray of shape (n_samples,)
+            Only if ``return_std``.
+        """
+        means, variances = [], []
+        for _, latent, variance, parameters in self._components(X):
+            factor = self._noise.noise_factor(parameters)
+            means.append(latent.mean(axis=0))
+            variances.append(latent.var(axis=0) + (variance * factor).mean())
+        mean = self._centre + self._spread * np.concatenate(means)
+        if not return_std:
+            return mean
+        return mean, self._spread * np.sqrt(np.concatenate(variances))
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.025, 0.5, 0.975)) -> np.ndarray:
+        """Return quantiles of a new response.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        quantiles : array-like of shape (n_quantiles,), default=(0.025, 0.5, 0.975)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_quantiles)
+        """
+        levels = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
+        if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
+            raise ValueError(f"quantiles must lie strictly between 0 and 1; got {quantiles!r}.")
+        noise = self._noise
+        found = []
+        for _, latent, variance, parameters in self._components(X):
+            deviation = np.sqrt(variance.max())
+            out = np.empty((latent.shape[1], len(levels)))
+            for q, level in enumerate(levels):
+                reach = deviation * np.ones(latent.shape[1])
+                low, high = latent.min(axis=0) - reach, latent.max(axis=0) + reach
+
+                def below(y: np.ndarray, level: float = level) -> np.ndarray:
+                    law = noise.distribution(y, latent, variance, parameters)  # noqa: B023
+                    return law.mean(axis=0) < level
+
+                while (wide := ~below(low)).any():  # widen until the quantile is inside
+                    reach = np.where(wide, 2 * reach, reach)
+                    low = np.where(wide, low - reach, low)
+                while (wide := below(high)).any():
+                    reach = np.where(wide, 2 * reach, reach)
+                    high = np.where(wide, high + reach, high)
+                for _ in range(_BISECTIONS):
+                    middle = 0.5 * (low + high)
+                    left = below(middle)
+                    low, high = np.where(left, middle, low), np.where(left, high, middle)
+                out[:, q] = 0.5 * (low + high)
+            found.append(out)
+        return self._centre + self._spread * np.concatenate(found)
+
+    def sample_predictive(
+        self, X: Any, n_samples: int | None = None, *, random_state: Any = None
+    ) -> np.ndarray:
+        """Draw new responses from the predictive law.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        n_samples : int or None, default=None
+            Draws for each row; None: one for every kept draw of the posterior.
+        random_state : int, RandomState or None, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_rows)
+            Rows of one draw share the function, so that joint statements can be made.
+        """
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        total = self._prepare(X) is not None and self._draws.n_draws
+        chosen = np.arange(total)
+        if n_samples is not None:
+            chosen = rng.integers(0, total, check_count("n_samples", n_samples))
+        out = []
+        for _, latent, variance, parameters in self._components(X):
+            shape = (len(chosen), latent.shape[1])
+            noise = self._noise.draw_noise(rng, shape, parameters[chosen])
+            out.append(latent[chosen] + np.sqrt(variance[chosen]) * noise)
+        return self._centre + self._spread * np.concatenate(out, axis=1)
+
+    def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
+        """Return the log density of each response under its predictive law.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        response = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        check_consistent_length(X, response)
+        scaled = (response - self._centre) / self._spread
+        out = []
+        for block, latent, variance, parameters in self._components(X):
+            logs = self._draws.likelihood.log_likelihood(
+                scaled[block], latent, variance, parameters
+            )
+            out.append(logsumexp(logs, axis=0) - np.log(len(latent)))
+        return np.concatenate(out) - np.log(self._spread)

@@ -1,0 +1,64 @@
+r"""Metropolis moves of the amplitudes of several kernels, coefficients integrated out.
+
+:math:`f=u+\sum_lg_lK_{l,\gamma}\beta_l` with :math:`\beta_l\sim N(0,K_{l,\gamma\gamma}^{-1})` and
+:math:`g_l\sim\rho\,\delta_0+(1-\rho)Ga(a,b)`, so that the factor's prior variance of kernel l is
+:math:`v_l=g_l^2`. Half of the moves propose from the prior, spike included, and are judged by the
+evidence alone; the other half walk on :math:`\log g_l` where it is not zero. One evaluation is one
+Cholesky factorisation from the cached Gram matrix.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import jit
+from ...linalg.whitened_factor import exponent, factorize, quadratic_form, response_energy
+
+
+@jit
+def _log_evidence(factor, root, projected, variances, energy):
+    log_root, squares = factorize(factor, root, projected, variances)
+    form = quadratic_form(factor, root, projected, variances, energy, squares)
+    return exponent(factor.noise, form) - factor.response.shape[0] * log_root
+
+
+@jit
+def move_amplitudes(rng, factor, prior, step, root, projected, tally):
+    """Try a move of every amplitude in turn; the factor's root is left stale.
+
+    ``step`` is the standard deviation of the walk on log amplitudes; ``tally`` counts its attempts
+    and acceptances. Returns the mean acceptance probability of the walks, or -1 without any.
+    """
+    energy = response_energy(factor)
+    variances = factor.variances.copy()
+    here = _log_evidence(factor, root, projected, variances, energy)
+    total, walks = 0.0, 0
+    for kernel in range(1, variances.shape[0]):
+        old = math.sqrt(variances[kernel])
+        walk = rng.random() < 0.5
+        ratio = 0.0
+        if walk:
+            if old == 0.0:
+                continue
+            change = step * rng.standard_normal()
+            new = old * math.exp(change)
+            ratio = prior.scale_shape * change - prior.scale_rate * (new - old)
+        elif rng.random() < prior.zero_probability:
+            new = 0.0
+        else:
+            new = rng.standard_gamma(prior.scale_shape) / prior.scale_rate
+        variances[kernel] = new * new
+        there = _log_evidence(factor, root, projected, variances, energy)
+        ratio += there - here
+        taken = math.log(rng.random()) < ratio
+        if taken:
+            here = there
+            factor.variances[kernel] = new * new
+        else:
+            variances[kernel] = old * old
+        if walk:
+            total += math.exp(min(0.0, ratio))
+            walks += 1
+            tally[0] += 1
+            tally[1] += 1 if taken else 0
+    return total / walks if walks > 0 else -1.0

@@ -1,0 +1,100 @@
+r"""Logistic likelihood through Polya-Gamma variables.
+
+:math:`P(y=\pm1)=1/(1+e^{-yf})`. Given :math:`\omega_i\sim PG(1,f_i)` the likelihood is Gaussian in
+f with precision :math:`\omega_i` and response :math:`z_i=y_i/(2\omega_i)` (Polson, Scott and Windle
+2013).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from .._jit import jit
+from ..random.polya_gamma import polya_gamma
+from ._augmented import update_by_function
+from ._compiled import register
+from ._without_parameters import WithoutParameters
+
+
+class LogitData(NamedTuple):
+    """Labels for compiled code."""
+
+    side: np.ndarray  # float64[n], -1 or +1
+
+
+class Logit(WithoutParameters):
+    r"""Two classes, responses -1 and +1, :math:`P(y=1)=1/(1+e^{-f})`."""
+
+    name: ClassVar[str] = "logit"
+    provides: ClassVar[frozenset[str]] = frozenset({"working response", "function moves"})
+
+    def mean(self, latent: np.ndarray) -> np.ndarray:
+        """Return the probability of +1."""
+        return expit(latent)
+
+    def link(self, mean: np.ndarray) -> np.ndarray:
+        """Return the latent value of a probability."""
+        return logit(mean)
+
+    def log_likelihood(
+        self,
+        response: np.ndarray,
+        latent: np.ndarray,
+        variance: Any = 1.0,
+        parameters: np.ndarray | None = None,
+    ) -> np.ndarray:
+        r"""Return :math:`-\log(1+e^{-yf})`."""
+        return -np.logaddexp(0.0, -response * latent)
+
+    def compiled(self, response: np.ndarray, parameters: np.ndarray) -> LogitData:
+        """Return the labels for compiled code."""
+        return LogitData(np.asarray(response, dtype=np.float64))
+
+
+@jit
+def _draw_working(data, rng, fitted, variance, response, precision):
+    """Draw the Polya-Gamma variables given the function."""
+    for i in range(fitted.shape[0]):
+        precision[i] = polya_gamma(rng, fitted[i])
+        response[i] = 0.5 * data.side[i] / precision[i]
+    return True
+
+
+@jit
+def _scaled_log_likelihood(data, fitted, scale, variance):
+    r"""Return :math:`-\sum_i\log(1+e^{-\lambda y_if_i})`."""
+    total = 0.0
+    for i in range(fitted.shape[0]):
+        z = scale * data.side[i] * fitted[i]
+        total -= math.log1p(math.exp(-abs(z))) + max(-z, 0.0)
+    return total
+
+
+@jit
+def _add_site_terms(data, fitted, sums):
+    r"""Add f, :math:`y(1-p)` and :math:`p(1-p)`, :math:`p=P(y_i)`, to ``sums``."""
+    for i in range(fitted.shape[0]):
+        other = 1.0 / (1.0 + math.exp(data.side[i] * fitted[i]))
+        sums[0, i] += fitted[i]
+        sums[1, i] += data.side[i] * other
+        sums[2, i] += other * (1.0 - other)
+
+
+@jit
+def _mean_response(data, latent):
+    """Return the probability of +1."""
+    return 1.0 / (1.0 + math.exp(-latent))
+
+
+register(
+    LogitData,
+    update_working=update_by_function,
+    draw_working=_draw_working,
+    scaled_log_likelihood=_scaled_log_likelihood,
+    add_site_terms=_add_site_terms,
+    mean_response=_mean_response,
+)

@@ -72,7 +72,7 @@ _FOLDER = str(_cache_folder())
 _NUMBA: Any = config  # its settings are made at run time, out of sight of type checkers
 
 
-def _compile(function: Callable[..., Any], inline: str) -> Any:
+def _compile(function: Callable[..., Any], inline: Any) -> Any:
     before = _NUMBA.CACHE_DIR
     _NUMBA.CACHE_DIR = _FOLDER  # read once by numba, when the dispatcher is made
     try:

@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 
 from sparsekern._jit import jit
-from sparsekern.likelihoods import Gaussian, Hinge, Logit, Probit
+from sparsekern.likelihoods import Gaussian, Hinge, Logit, Probit, StudentT
 from sparsekern.likelihoods._compiled import (
     add_site_terms,
     draw_working,
@@ -30,6 +30,7 @@ class Case:
     variance: float = 1.0
     normalised: bool = True  # over the responses
     smooth: bool = True  # has two derivatives
+    concave: bool = True  # in the latent value; otherwise curvatures are cut at zero
     augmented: bool = True  # has auxiliary variables
 
     def __str__(self):
@@ -52,6 +53,7 @@ CASES = [
     Case(Logit(), LABELS),
     Case(Hinge(), LABELS, normalised=False, smooth=False),
     Case(Gaussian(), NUMBERS, variance=0.7, augmented=False),
+    Case(StudentT([4.0]), NUMBERS, variance=0.7, concave=False),
 ]
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -127,7 +129,9 @@ def test_site_terms_are_the_derivatives(case):
         np.testing.assert_array_equal(sums[0], latent)
         np.testing.assert_allclose(sums[1], (high - low) / (2 * step), rtol=1e-6, atol=1e-8)
         if case.smooth:
-            np.testing.assert_allclose(sums[2], -(high - 2 * mid + low) / step**2, atol=2e-6)
+            curvature = -(high - 2 * mid + low) / step**2
+            expected = curvature if case.concave else np.maximum(curvature, 0.0)
+            np.testing.assert_allclose(sums[2], expected, atol=2e-6)
 
 
 @jit

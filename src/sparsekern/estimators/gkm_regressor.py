@@ -9,13 +9,11 @@ from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from .._checks import check_choice, check_pair
-from ..likelihoods import Gaussian
+from .._checks import check_choice, check_pair, check_positive
+from ..likelihoods import Gaussian, StudentT
 from ..likelihoods._contract import Likelihood
 from .generalized_kernel import GeneralizedKernelEstimator
 from .predictive import PredictiveRegression
-
-_NOISES: dict[str, type[Likelihood]] = {"gaussian": Gaussian}
 
 
 class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstimator):
@@ -42,8 +40,11 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         matrix between the rows of A and B. With ``"precomputed"`` X is the kernel matrix (at
         prediction: between new and training rows). A list holds several kernels or ``(kernel,
         columns)`` pairs, the columns by index, mask, slice or name.
-    noise : {"gaussian"}, default="gaussian"
-        Law of the noise.
+    noise : {"gaussian", "student_t"}, default="gaussian"
+        Law of the noise; ``"student_t"`` bears outliers.
+    degrees_of_freedom : float, array of float or "learned", default="learned"
+        Of Student's law: known, or learned among the values given (``"learned"``: from 1 to 64).
+        It has no part in Gaussian noise.
     noise_prior : (float, float), default=(1, 0.1)
         Shape and rate of the gamma prior of :math:`\sigma^{-2}`, for responses scaled to unit
         variance.
@@ -153,6 +154,7 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         kernel: Any = "rbf",
         *,
         noise: str = "gaussian",
+        degrees_of_freedom: Any = "learned",
         noise_prior: tuple[float, float] = (1, 0.1),
         length_scale: Any = "mean_distance",
         learn_length_scale: Any = False,
@@ -180,6 +182,7 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
     ) -> None:
         self.kernel = kernel
         self.noise = noise
+        self.degrees_of_freedom = degrees_of_freedom
         self.noise_prior = noise_prior
         self.length_scale = length_scale
         self.learn_length_scale = learn_length_scale
@@ -225,7 +228,16 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        noise = _NOISES[check_choice("noise", self.noise, tuple(_NOISES))]
+        likelihood = self._make_likelihood()
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
-        self._fit_chains(X, self._scale_response(y), noise(), plan, prior)
+        self._fit_chains(X, self._scale_response(y), likelihood, plan, prior)
+
+    def _make_likelihood(self) -> Likelihood:
+        if check_choice("noise", self.noise, ("gaussian", "student_t")) == "gaussian":
+            return Gaussian()
+        if isinstance(self.degrees_of_freedom, str):
+            check_choice("degrees_of_freedom", self.degrees_of_freedom, ("learned",))
+            return StudentT()
+        values = np.atleast_1d(self.degrees_of_freedom).tolist()
+        return StudentT([check_positive("degrees_of_freedom", value) for value in values])

@@ -4,5 +4,6 @@ from .gaussian import Gaussian
 from .hinge import Hinge
 from .logit import Logit
 from .probit import Probit
+from .student import StudentT
 
-__all__ = ["Gaussian", "Hinge", "Logit", "Probit"]
+__all__ = ["Gaussian", "Hinge", "Logit", "Probit", "StudentT"]

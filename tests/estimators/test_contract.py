@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsekern import GKMClassifier
+from sparsekern import GKMClassifier, GKMRegressor
 
 SHORT = {"draws": 60, "tune": 60, "chains": 2}
 
@@ -16,6 +16,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarn
         GKMClassifier(**SHORT),
         GKMClassifier(kernel="matern32", learn_length_scale="shared", **SHORT),
         GKMClassifier(sparse=False, **SHORT),
+        GKMClassifier(likelihood="logit", kernel=["rbf", "linear"], **SHORT),
+        GKMClassifier(likelihood="hinge", candidates=10, **SHORT),
+        GKMRegressor(**SHORT),
+        GKMRegressor(noise="student_t", **SHORT),
     ]
 )
 def test_scikit_learn_check(estimator, check):
@@ -23,6 +27,8 @@ def test_scikit_learn_check(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks([GKMClassifier(), GKMClassifier(learn_length_scale="per_feature")])
+@parametrize_with_checks(
+    [GKMClassifier(), GKMClassifier(learn_length_scale="per_feature"), GKMRegressor()]
+)
 def test_scikit_learn_check_at_the_defaults(estimator, check):
     check(estimator)

@@ -230,7 +230,9 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         plan = self._check_sampling_parameters()
         likelihood = self._make_likelihood()
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
+        )
         self._fit_chains(X, self._scale_response(y), likelihood, plan, prior)
 
     def _make_likelihood(self) -> Likelihood:

@@ -38,6 +38,11 @@ class PredictiveRegression(KernelInputs):
             raise ValueError(
                 f"y is constant ({y[0]!r} in every row up to rounding); there is nothing to learn."
             )
+        if not 1e-70 < spread < 1e70:  # variances, and their variances, must be numbers
+            raise ValueError(
+                f"y has the standard deviation {spread:.3g}, too far from one to square its square; "
+                "rescale y, for instance by choosing another unit."
+            )
         self._centre, self._spread = centre, spread
         return (y - centre) / spread
 

@@ -14,7 +14,7 @@ LEVELS = {
     "random": 1, "linalg": 1,
     "kernels": 2,
     "likelihoods": 3, "bases": 3, "priors": 3,
-    "model": 4, "posterior": 4,
+    "model": 4, "posterior": 4, "posterior_states": 4,
     "inference": 5,
     "recipes": 6, "estimators": 6,
     "plotting": 7, "datasets": 7,

@@ -2,6 +2,6 @@
 
 __version__ = "0.1.0.dev0"
 
-from .estimators import GKMClassifier, GKMRegressor
+from .estimators import GKMClassifier, GKMRegressor, SparseGPClassifier
 
-__all__ = ["GKMClassifier", "GKMRegressor", "__version__"]
+__all__ = ["GKMClassifier", "GKMRegressor", "SparseGPClassifier", "__version__"]

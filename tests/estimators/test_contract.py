@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsekern import GKMClassifier, GKMRegressor
+from sparsekern import GKMClassifier, GKMRegressor, SparseGPClassifier
 
 SHORT = {"draws": 60, "tune": 60, "chains": 2}
 
@@ -18,6 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarn
         GKMClassifier(sparse=False, **SHORT),
         GKMClassifier(likelihood="logit", kernel=["rbf", "linear"], **SHORT),
         GKMClassifier(likelihood="hinge", candidates=10, **SHORT),
+        SparseGPClassifier(**SHORT),
         GKMRegressor(**SHORT),
         GKMRegressor(noise="student_t", **SHORT),
     ]

@@ -97,6 +97,8 @@ def open_chain(basis, side, largest, rows, g, eta, length_scale, mode=0, **optio
         parameters=np.zeros((kept, 0)),
         log_likelihood=np.zeros(kept),
         monitored=np.zeros((kept, len(monitored))),
+        means=np.zeros((kept, 1, 0)),
+        packed=np.zeros((kept, 0)),
         size_trace=np.zeros(sweeps, np.int32),
     )
     data = ProbitData(np.asarray(side, dtype=float).copy())

@@ -77,14 +77,14 @@ def alternate(likelihood, features, sweeps, seed, **options):
     fitted, response = np.empty((sweeps, n)), np.empty((sweeps, n))
     for t in range(sweeps):
         sampler.advance(rngs, state, work, draws, t + 1, plan, t == 0)
-        fitted[t] = work.memory.fitted
+        fitted[t] = work.functions[0]
         response[t] = simulate(
             rng, likelihood, fitted[t][None], draws.noise_variance[t], state.parameters[None]
         )[0]
         target[:] = response[t]
         if not labels:
             work.factor.response[0] = response[t]
-        renew_working(work.data, rngs[0], work.factor, work.memory.fitted, False)
+        renew_working(work.data, rngs[0], work.factor, work.functions[0], False)
     active, beta = np.zeros((sweeps, n), bool), np.zeros((sweeps, n))
     for t in range(sweeps):
         rows = draws.rows[t, : draws.n_active[t]]

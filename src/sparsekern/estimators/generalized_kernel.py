@@ -92,7 +92,7 @@ class GeneralizedKernelEstimator(KernelDrawsEstimator):
         )
         self._keep(self._sample(sampler, plan), sampler, response)
 
-    def _sweep_options(self) -> dict[str, int]:
+    def _sweep_options(self) -> dict[str, Any]:
         """Return what a sweep consists of, checked."""
         return {"moves": check_count("active_set_moves", self.active_set_moves)}
 

@@ -1,4 +1,4 @@
-"""The generalized kernel model for two classes."""
+"""The generalized kernel model for classes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
 from .._checks import check_choice, check_count
-from ..likelihoods import Hinge, Logit, Probit
+from ..likelihoods import Hinge, Logit, MultinomialProbit, Probit
 from ..likelihoods._contract import Likelihood
+from .class_prediction import ClassPrediction, encode_classes
 from .generalized_kernel import GeneralizedKernelEstimator
-from .two_classes import TwoClassPrediction, encode_two_classes
 
 _LIKELIHOODS: dict[str, type[Likelihood]] = {"probit": Probit, "logit": Logit, "hinge": Hinge}
 
 
-class GKMClassifier(TwoClassPrediction, ClassifierMixin, GeneralizedKernelEstimator):
+class GKMClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEstimator):
     r"""Sparse Bayesian kernel classifier: the generalized kernel model.
 
     A latent function that rests on a few *active* training rows,
@@ -30,6 +30,10 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, GeneralizedKernelEstima
     and a prior on the active set :math:`\gamma` whose size is uniform up to ``max_active``. Which
     rows are active, the scales and, if asked, the kernel's width are sampled; predictions average
     over them. :math:`h` is :math:`\Phi` (probit) or the logistic function.
+
+    More than two classes have the multinomial probit likelihood: a latent function for each, unit
+    noise, and the largest wins. All share the active rows and the scales; the functions are
+    reported as orthonormal contrasts.
 
     Several kernels share the active rows: :math:`f=u+\sum_lg_l\sum_{j\in\gamma}k_l(x,x_j)
     \beta_{lj}`, :math:`\beta_l\sim N(0,K_{l,\gamma\gamma}^{-1})`, with amplitudes :math:`g_l` that
@@ -116,7 +120,7 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, GeneralizedKernelEstima
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if X has string column names.
@@ -214,9 +218,9 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, GeneralizedKernelEstima
         self.random_state = random_state
 
     def __sklearn_tags__(self):
-        """Two classes only."""
+        """More than two classes with the probit likelihood."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.likelihood == "probit"
         return tags
 
     @with_callbacks
@@ -228,7 +232,7 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, GeneralizedKernelEstima
         X : array-like of shape (n_samples, n_features)
             Training rows, or the kernel matrix (n_samples, n_samples) if precomputed.
         y : array-like of shape (n_samples,)
-            Two classes.
+            Class labels; more than two classes need ``likelihood="probit"``.
 
         Returns
         -------
@@ -238,7 +242,7 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, GeneralizedKernelEstima
             self._fit(X, y)
         return self
 
-    def _sweep_options(self) -> dict[str, int]:
+    def _sweep_options(self) -> dict[str, Any]:
         return super()._sweep_options() | {
             "joint_moves": check_count("joint_moves", self.joint_moves, lowest=0),
             "scans": check_count("latent_scans", self.latent_scans),
@@ -246,7 +250,17 @@ class GKMClassifier(TwoClassPrediction, ClassifierMixin, GeneralizedKernelEstima
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        likelihood = _LIKELIHOODS[check_choice("likelihood", self.likelihood, tuple(_LIKELIHOODS))]
+        name = check_choice("likelihood", self.likelihood, tuple(_LIKELIHOODS))
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        self.classes_, side = encode_two_classes(y)
-        self._fit_chains(X, side, likelihood(), plan)
+        self.classes_, response = encode_classes(y)
+        likelihood: Likelihood = _LIKELIHOODS[name]()
+        if len(self.classes_) > 2:
+            if name != "probit":
+                raise ValueError(
+                    f"Only binary classification is supported with likelihood={name!r}. The type "
+                    f"of the target is multiclass, with {len(self.classes_)} classes; use "
+                    "likelihood='probit', or wrap the estimator in "
+                    "sklearn.multiclass.OneVsRestClassifier."
+                )
+            likelihood = MultinomialProbit(len(self.classes_))
+        self._fit_chains(X, response, likelihood, plan)

@@ -20,6 +20,7 @@ class KernelDrawsEstimator(SamplingEstimator):
     """Keep the draws of a run and offer them as fitted attributes."""
 
     learn_length_scale: Any
+    _draws: KernelExpansionPosterior
     _monitored_name = "probability"  # what is followed at a few training rows
 
     def _keep(self, run: ChainRun, sampler: Any, response: np.ndarray) -> None:

@@ -40,7 +40,7 @@ class PredictiveRegression(KernelInputs):
             )
         if not 1e-70 < spread < 1e70:  # variances, and their variances, must be numbers
             raise ValueError(
-                f"y has the standard deviation {spread:.3g}, too far from one to square its square; "
+                f"y has the standard deviation {spread:.3g}, which is out of range; "
                 "rescale y, for instance by choosing another unit."
             )
         self._centre, self._spread = centre, spread

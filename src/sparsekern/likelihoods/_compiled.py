@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba.extending import overload
+
+from .._jit import jit
 
 _FUNCTIONS: dict[tuple[str, type], Callable[..., Any]] = {}
 _NAMES: list[str] = []
@@ -25,16 +28,28 @@ def register(data: type, **functions: Callable[..., Any]) -> None:
         _FUNCTIONS[name, data] = function
 
 
+def set_default(**functions: Callable[..., Any]) -> None:
+    """Say which compiled functions serve types that register none of their own."""
+    register(object, **functions)
+
+
+def _lookup(name: str, data: type) -> Callable[..., Any]:
+    found = _FUNCTIONS.get((name, data)) or _FUNCTIONS.get((name, object))
+    if found is None:
+        raise TypeError(f"{data.__name__} has no compiled function {name!r}.")
+    return found
+
+
 def _generic(name: str) -> Callable[..., Any]:
     """Return a name for compiled code whose meaning depends on the type of its first argument."""
     _NAMES.append(name)
 
     def stub(data, *rest):
-        return _FUNCTIONS[name, type(data)](data, *rest)
+        return _lookup(name, type(data))(data, *rest)
 
     @overload(stub)
     def resolve(data, *rest):
-        found = _FUNCTIONS[name, data.instance_class]
+        found = _lookup(name, data.instance_class)
 
         def call(data, *rest):
             return found(data, *rest)
@@ -57,3 +72,44 @@ scaled_log_likelihood = _generic("scaled_log_likelihood")
 add_site_terms = _generic("add_site_terms")
 # (data, latent): expected response at one latent value
 mean_response = _generic("mean_response")
+# (data, functions, variance): log-likelihood of all responses at all latent functions
+total_log_likelihood = _generic("total_log_likelihood")
+# (data, functions, row): what convergence is judged by at one training row
+monitor = _generic("monitor")
+
+
+@jit
+def _total_log_likelihood(data, functions, variance):
+    return scaled_log_likelihood(data, functions[0], 1.0, variance)
+
+
+@jit
+def _monitor(data, functions, row):
+    return mean_response(data, functions[0, row])
+
+
+# Engines are compiled with all their moves. A likelihood without the ability "function moves" is
+# never asked for the following; they let it compile, and would spoil a chain that did ask.
+@jit
+def _absent_draw(data, rng, fitted, variance, response, precision):
+    response[:] = np.nan
+    return False
+
+
+@jit
+def _absent_value(data, fitted, scale, variance):
+    return np.nan
+
+
+@jit
+def _absent_terms(data, fitted, sums):
+    sums[:] = np.nan
+
+
+set_default(
+    total_log_likelihood=_total_log_likelihood,
+    monitor=_monitor,
+    draw_working=_absent_draw,
+    scaled_log_likelihood=_absent_value,
+    add_site_terms=_absent_terms,
+)

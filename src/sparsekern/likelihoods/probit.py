@@ -117,16 +117,21 @@ def log_normal_cdf(z):
 
 
 @jit
-def _update_working(data, rng, factor, diagonal, scans, memory):
-    """Draw the latent variables with coefficients integrated out; the factor is left exact."""
-    hat, free = hat_rows(factor, memory.hat), memory.free
+def least_free(factor, diagonal, hat, free):
+    """Write 1 - h_i, kept above the exact lower bound that rounding may cross."""
     size = hat.shape[1]
     for i in range(hat.shape[0]):
-        # exactly, 1 - h_i is at least the reciprocal of this; rounding may push it to zero
         most = 1.0 + factor.variances[0]
         for kernel in range(diagonal.shape[0]):
             most += factor.variances[kernel + 1] * diagonal[kernel, i]
         free[i] = max(1.0 - dot(hat[i], hat[i], size), 1.0 / most)
+
+
+@jit
+def _update_working(data, rng, factor, diagonal, scans, memory):
+    """Draw the latent variables with coefficients integrated out; the factor is left exact."""
+    hat, free = hat_rows(factor, memory.hat), memory.free
+    least_free(factor, diagonal, hat, free)
     response, projected = factor.response[0], factor.projected[0]
     for _ in range(scans):
         scan_latents(rng, response, projected, hat, free, data.side)

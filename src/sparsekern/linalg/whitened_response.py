@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from .._jit import jit
-from .blas import invert_lower_in_place, multiply_lower_rows
+from .blas import invert_lower_in_place, multiply_lower_rows, solve_lower_rows
 from .triangular import solve_lower_transposed
 from .whitened_factor import FORM, RATE, SHAPE, VARIANCE, count_columns, write_column_scales
 
@@ -53,6 +53,41 @@ def draw_coefficients(rng, factor, latent, coefficients, fitted):
     for i in range(fitted.shape[0]):
         fitted[i] += intercept * factor.ones[i]
     return intercept
+
+
+@jit
+def pack_state(factor, means, packed):
+    r"""Write what prediction needs once the coefficients are integrated out; O(q^3).
+
+    With :math:`T=L_B^{-1}\mathrm{diag}(\sqrt v)\,\mathrm{diag}(1,L_M)^{-1}`, lower triangular, and
+    :math:`e=T\,(1,k(x))` the function at x has the variance :math:`e^\top e` and the mean
+    :math:`e^\top c`. ``packed`` receives the rows of T one after the other, each up to its
+    diagonal, and ``means[c]`` receives :math:`T^\top c_c`, the means of intercept and coefficients.
+    """
+    size = count_columns(factor) + 1
+    scale = factor.short[2]
+    write_column_scales(factor, factor.variances, size - 1, scale)
+    rows = np.zeros((size, size))
+    for a in range(1, size):
+        for b in range(a):
+            rows[a, b + 1] = factor.prior_root[a - 1, b]
+    rows[0, 0] = 1.0
+    invert_lower_in_place(rows, size)
+    for a in range(size):
+        for b in range(a + 1):
+            rows[a, b] *= scale[a]
+    solve_lower_rows(factor.root, size, rows)
+    at = 0
+    for a in range(size):
+        for b in range(a + 1):
+            packed[at] = rows[a, b]
+            at += 1
+    for c in range(means.shape[0]):
+        for b in range(size):
+            total = 0.0
+            for a in range(b, size):
+                total += rows[a, b] * factor.projected[c, a]
+            means[c, b] = total
 
 
 @jit

@@ -20,7 +20,7 @@ import numpy as np
 from ..._jit import jit, jit_inlined
 from ...bases.kernel_columns import rebuild
 from ...likelihoods._augmented import WorkingMemory
-from ...likelihoods._compiled import mean_response, scaled_log_likelihood, update_working
+from ...likelihoods._compiled import monitor, total_log_likelihood, update_working
 from ...linalg.whitened_factor import (
     VARIANCE,
     WhitenedFactor,
@@ -28,7 +28,7 @@ from ...linalg.whitened_factor import (
     refactor,
     response_energy,
 )
-from ...linalg.whitened_response import draw_coefficients, draw_noise
+from ...linalg.whitened_response import draw_coefficients, draw_noise, pack_state
 from .active_set import move_active_set
 from .function_scale import move_function_scale
 from .kernel_amplitudes import move_amplitudes
@@ -76,6 +76,8 @@ class Draws(NamedTuple):
     parameters: np.ndarray  # float64[T, r], the likelihood's own
     log_likelihood: np.ndarray  # float64[T]
     monitored: np.ndarray  # float64[T, q], expected response at the monitored rows
+    means: np.ndarray  # float64[T, C, m L + 1], coefficient means (nothing unless integrated out)
+    packed: np.ndarray  # float64[T, ..], see pack_state (nothing unless integrated out)
     size_trace: np.ndarray  # int32[sweeps], active vectors after every sweep, tuning included
 
 
@@ -89,6 +91,7 @@ class Workspace(NamedTuple):
     memory: WorkingMemory
     root: np.ndarray
     projected: np.ndarray
+    functions: np.ndarray  # float64[C, n], latent functions of a stored draw
     proposal: np.ndarray
     unused: np.ndarray
 
@@ -146,6 +149,7 @@ def open_workspace(state: ChainState, settings: Settings, data: Any, ones: Any =
         ),
         root=np.empty_like(factor.root),
         projected=np.empty_like(factor.projected),
+        functions=np.empty((latents, n)),
         proposal=np.empty(n),
         unused=np.zeros((3, 2), np.int64),
     )
@@ -208,12 +212,14 @@ def sweep_once(rng, state, work, basis, prior, settings, drawn, tuning):
 @jit
 def store_draw(rng, state, work, settings, draws, at):
     """Draw noise and coefficients and write everything down as kept draw ``at``."""
-    factor, fitted = work.factor, work.memory.fitted
+    factor, functions = work.factor, work.functions
     draw_noise(rng, factor)
     for c in range(draws.coefficients.shape[1]):
         draws.intercept[at, c] = draw_coefficients(
-            rng, factor, c, draws.coefficients[at, c], fitted
+            rng, factor, c, draws.coefficients[at, c], functions[c]
         )
+    if draws.packed.shape[1] > 0:
+        pack_state(factor, draws.means[at], draws.packed[at])
     draws.n_active[at] = state.n_active[0]
     for a in range(state.n_active[0]):
         draws.rows[at, a] = state.rows[a]
@@ -223,9 +229,9 @@ def store_draw(rng, state, work, settings, draws, at):
     variance = factor.noise[VARIANCE]
     draws.noise_variance[at] = variance
     draws.parameters[at] = state.parameters
-    draws.log_likelihood[at] = scaled_log_likelihood(work.data, fitted, 1.0, variance)
+    draws.log_likelihood[at] = total_log_likelihood(work.data, functions, variance)
     for m in range(settings.monitored_rows.shape[0]):
-        draws.monitored[at, m] = mean_response(work.data, fitted[settings.monitored_rows[m]])
+        draws.monitored[at, m] = monitor(work.data, functions, settings.monitored_rows[m])
 
 
 @jit

@@ -51,6 +51,8 @@ class GeneralizedKernelSampler:
         Active-set moves and latent scans of a sweep.
     joint_moves : int
         Active-set moves inside a joint move of set and function.
+    keep_states : bool
+        Whether to keep, for every draw, what predictions with the coefficients integrated out need.
     n_monitored : int
         Training rows whose expected response is followed for convergence.
     """
@@ -69,12 +71,14 @@ class GeneralizedKernelSampler:
         moves: int = 10,
         scans: int = 3,
         joint_moves: int = 30,
+        keep_states: bool = False,
         n_monitored: int = 10,
     ) -> None:
         check_compatible(
             model, "The Gibbs sampler", REQUIRES, "a likelihood with a Gaussian working response"
         )
         n = len(features)
+        self.keep_states = keep_states
         self.model, self.features, self.response = model, features, response
         self.monitored_rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
         rows = np.arange(n) if candidates is None or not model.sparse else np.unique(candidates)
@@ -166,6 +170,7 @@ class GeneralizedKernelSampler:
         kept, largest, kernels = plan.draws, self._largest, len(self.model.kernels)
         learned = 0 if self.settings.width_mode == FIXED else self.features.shape[1]
         latents = np.atleast_2d(self.model.likelihood.start_working(self.response[:1])).shape[0]
+        columns = largest * kernels if self.keep_states else -1
         return Draws(
             n_active=np.zeros(kept, np.int32),
             rows=np.zeros((kept, largest), np.int32),
@@ -177,6 +182,8 @@ class GeneralizedKernelSampler:
             parameters=np.zeros((kept, len(self.model.likelihood.start_parameters()))),
             log_likelihood=np.zeros(kept),
             monitored=np.zeros((kept, len(self.monitored_rows))),
+            means=np.zeros((kept, latents, columns + 1)),
+            packed=np.zeros((kept, (columns + 1) * (columns + 2) // 2)),
             size_trace=np.zeros(plan.sweeps, np.int32),
         )
 

@@ -10,6 +10,7 @@ from sparsekern.inference.mcmc.chains import start_chains
 from sparsekern.inference.mcmc.sampler import GeneralizedKernelSampler
 from sparsekern.kernels import resolve_kernels
 from sparsekern.likelihoods import Probit
+from sparsekern.likelihoods._contract import Likelihood
 from sparsekern.recipes import generalized_kernel_model
 
 # the estimator's defaults, (shape, rate)
@@ -20,6 +21,7 @@ def make_sampler(
     features: np.ndarray,
     side: np.ndarray,
     *,
+    likelihood: Likelihood | None = None,
     max_active: int = 100,
     size_prior: tuple[float, float] = (1.0, 1.0),
     moves: int = 10,
@@ -29,7 +31,7 @@ def make_sampler(
 ) -> GeneralizedKernelSampler:
     """Return the sampler that GKMClassifier would use for standardised ``features``."""
     model = generalized_kernel_model(
-        Probit(),
+        likelihood or Probit(),
         resolve_kernels("rbf", "mean_distance", features),
         scale_prior=SCALE_PRIOR,
         intercept_prior=INTERCEPT_PRIOR,

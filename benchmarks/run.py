@@ -14,7 +14,10 @@ from pathlib import Path
 from tables import markdown, write_index, write_part
 from threadpoolctl import threadpool_limits
 
-PARTS = ("sweep_cost", "effective_samples", "tuning", "memory", "accuracy")
+PARTS = (
+    "sweep_cost", "effective_samples", "tuning", "memory", "accuracy", "large_n", "likelihoods",
+    "regression",
+)  # fmt: skip
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

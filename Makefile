@@ -11,8 +11,8 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "sparsekern needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@echo 'Compiling the sampler, once for this machine (about a minute) ...'
-	$(BIN)/python -W ignore -c 'from sparsekern import GKMClassifier as G; G(draws=2, tune=2, chains=1, progress=False).fit([[0.0], [1.0]], [0, 1])'
+	@echo 'Compiling the samplers, once for this machine (two minutes or so) ...'
+	$(BIN)/python -W ignore examples/compile.py
 	touch $(STAMP)
 
 demo: setup

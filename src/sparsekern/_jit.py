@@ -100,6 +100,11 @@ def jit_inlined(function: Callable[..., Any]) -> Any:
     return _compile(function, "always")
 
 
-def is_compiled(name: str) -> bool:
-    """Tell whether the disk cache holds a binary of the compiled function ``name``."""
-    return any(Path(_FOLDER).rglob(f"*.{name}-*.nbi"))
+def is_compiled(engine: str) -> bool:
+    """Tell whether ``engine`` has run before from this disk cache, so that nothing must compile."""
+    return (Path(_FOLDER) / f"ran-{engine}").exists()
+
+
+def mark_compiled(engine: str) -> None:
+    """Remember that ``engine`` has run, and so is in the disk cache."""
+    (Path(_FOLDER) / f"ran-{engine}").touch()

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from .. import __version__
 from .._checks import check_choice, check_count, check_flag
-from .._jit import is_compiled
+from .._jit import is_compiled, mark_compiled
 from ..inference._contract import Plan, Sampler
 from ..inference.diagnostics import convergence_problems
 from ..inference.mcmc.chains import Chain, ChainRun, extend_chain, run_chains, start_chains
@@ -139,7 +139,7 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
         name = type(self).__name__
         if wants_text(self.progress, bool(getattr(self, "_skl_callbacks", None))):
             text = TextProgress(f"{name}: {len(chains)} chains", len(chains))
-        if self.progress is not False and not is_compiled("run_sweeps"):
+        if self.progress is not False and not is_compiled(sampler.engine):
             print(
                 f"{name}: compiling the sampler for this machine; this happens once and takes "
                 "about a minute.",
@@ -147,7 +147,7 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
             )
         reporter = FitReporter(self, len(chains), text)
         try:
-            return run_chains(
+            run = run_chains(
                 sampler,
                 chains,
                 plan,
@@ -157,6 +157,8 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
             )
         finally:
             reporter.close()
+        mark_compiled(sampler.engine)
+        return run
 
     def _say_how_it_ended(self, run: ChainRun, plan: Plan) -> None:
         if run.ended == "finished":

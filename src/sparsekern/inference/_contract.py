@@ -37,6 +37,11 @@ class Sampler(Protocol):
 
     refresh_every: int  # a chain continued from its state at a multiple of this is bitwise the same
 
+    @property
+    def engine(self) -> str:
+        """Name of the compiled code that runs it."""
+        ...
+
     def start(self, rng: np.random.Generator, chain: int) -> NamedTuple:
         """Return the state in which chain number ``chain`` starts."""
         ...

@@ -118,6 +118,11 @@ class GeneralizedKernelSampler:
         return plain(*parts, _FULL_TABLE_BYTES)
 
     @property
+    def engine(self) -> str:
+        """Name of the compiled code: there is one for each likelihood."""
+        return f"run_sweeps-{type(self.model.likelihood).__name__}"
+
+    @property
     def basis(self) -> KernelColumns:
         """Kernel columns for compiled code."""
         return self.layout.basis
@@ -264,5 +269,5 @@ class GeneralizedKernelSampler:
                 parts.append(kernel.matrix(self.features[rows], self.features))
         return [
             *parts, *self.settings, *self.prior, model.likelihood.name, model.noise_prior,
-            model.sparse, model.jitter, model.likelihood.start_parameters(),
+            model.sparse, model.jitter, sorted(vars(model.likelihood).items()),
         ]  # fmt: skip

@@ -107,6 +107,26 @@ def test_student_noise_bears_outliers(curve):
     assert np.isfinite(given.predict(X, return_std=True)[1]).all()
 
 
+def test_one_gross_error_does_not_squeeze_the_rest(curve):
+    X, y, f = curve
+    spoiled = np.where(np.arange(120) == 3, 1e8, y)
+    model = GKMRegressor(noise="student_t", draws=300, tune=300, random_state=0).fit(X, spoiled)
+    assert np.sqrt(np.mean((model.predict(X) - f) ** 2)) < 0.3
+    same = GKMRegressor(noise="student_t", draws=30, tune=30, random_state=0)
+    same.fit(X, np.where(np.arange(120) < 80, 1.0, y))  # the median deviation is zero
+    assert np.isfinite(same.predict(X)).all()
+
+
+def test_a_pair_alone_is_one_kernel(curve):
+    X, y, _ = curve
+    options = {"draws": 20, "tune": 20, "chains": 1, "random_state": 0}
+    alone = GKMRegressor(kernel=("rbf", [0]), **options).fit(X, y)
+    listed = GKMRegressor(kernel=[("rbf", [0])], **options).fit(X, y)
+    np.testing.assert_array_equal(alone.predict(X), listed.predict(X))
+    moved = X + np.array([0.0, 5.0])
+    np.testing.assert_allclose(alone.predict(moved), alone.predict(X))
+
+
 def test_kernels_are_selected(curve):
     """The second feature carries nothing: its kernel is left out, the first one's never."""
     X, y, _ = curve
@@ -182,6 +202,7 @@ def test_as_part_of_scikit_learn(curve):
         ({"candidates": 10, "sparse": False}, "candidates restricts"),
         ({"kernel": []}, "holds no kernel"),
         ({"kernel": ["rbf", "precomputed"]}, "cannot stand in a list"),
+        ({"kernel": ("rbf", [0], "linear")}, "must be a .kernel, columns. pair"),
         ({"kernel": [("rbf", ["age"]), "linear"]}, "columns"),
         ({"kernel": [("rbf", [7]), "linear"]}, "must be some of the 2 columns"),
         ({"kernel": ["rbf", "linear"], "zero_probability": 1.0}, "zero_probability"),

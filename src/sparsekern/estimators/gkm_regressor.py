@@ -47,7 +47,7 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         It has no part in Gaussian noise.
     noise_prior : (float, float), default=(1, 0.1)
         Shape and rate of the gamma prior of :math:`\sigma^{-2}`, for responses scaled to unit
-        variance.
+        variance (Student-t noise: unit median deviation, times that of a Gaussian).
     length_scale : float, array of shape (n_features,), or str, default="mean_distance"
         Length scale :math:`\ell` of the kernel, as scikit-learn defines it (Gaussian kernel
         :math:`\exp(-d^2/2\ell^2)`), on the standardised inputs if ``standardize``.
@@ -233,7 +233,8 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
         )
-        self._fit_chains(X, self._scale_response(y), likelihood, plan, prior)
+        robust = self.noise == "student_t"
+        self._fit_chains(X, self._scale_response(y, robust), likelihood, plan, prior)
 
     def _make_likelihood(self) -> Likelihood:
         if check_choice("noise", self.noise, ("gaussian", "student_t")) == "gaussian":

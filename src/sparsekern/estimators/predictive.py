@@ -29,8 +29,12 @@ class PredictiveRegression(KernelInputs):
     _draws: KernelExpansionPosterior
     _training: tuple[np.ndarray, np.ndarray]
 
-    def _scale_response(self, y: np.ndarray) -> np.ndarray:
-        """Remember centre and spread of y; return y with mean 0 and variance 1."""
+    def _scale_response(self, y: np.ndarray, robust: bool = False) -> np.ndarray:
+        """Remember centre and spread of y; return y with mean 0 and variance 1.
+
+        ``robust`` takes median and median deviation (those of a Gaussian) in their place, so that a
+        few gross errors do not squeeze all other responses together.
+        """
         largest = max(float(np.abs(y).max()), np.finfo(np.float64).tiny)
         centre = largest * float((y / largest).mean())
         spread = largest * float(((y - centre) / largest).std())
@@ -43,6 +47,11 @@ class PredictiveRegression(KernelInputs):
                 f"y has the standard deviation {spread:.3g}, which is out of range; "
                 "rescale y, for instance by choosing another unit."
             )
+        if robust:
+            middle = float(np.median(y))
+            typical = 1.4826 * float(np.median(np.abs(y - middle)))
+            if typical > 1e-12 * abs(middle):  # zero where over half of the responses are the same
+                centre, spread = middle, typical
         self._centre, self._spread = centre, spread
         return (y - centre) / spread
 

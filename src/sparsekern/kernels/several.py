@@ -27,12 +27,16 @@ def resolve_kernels(
     names : ndarray of str or None
         Feature names, where the user gave any.
     """
-    if not isinstance(kernel, (list, tuple)):
+    if isinstance(kernel, tuple):  # one pair
+        kernel = [kernel]
+    if not isinstance(kernel, list):
         return (resolve_kernel(kernel, length_scale, features),)
     if not kernel:
         raise ValueError("kernel=[] holds no kernel; give at least one.")
     kernels = []
     for entry in kernel:
+        if isinstance(entry, tuple) and len(entry) != 2:
+            raise ValueError(f"kernel holds {entry!r}; a tuple must be a (kernel, columns) pair.")
         entry, columns = entry if isinstance(entry, tuple) else (entry, None)
         if isinstance(entry, str) and entry == "precomputed":
             raise ValueError("kernel='precomputed' cannot stand in a list of kernels.")

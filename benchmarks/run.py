@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 PARTS = (
     "sweep_cost", "effective_samples", "tuning", "memory", "accuracy", "large_n", "likelihoods",
-    "regression",
+    "regression", "family_accuracy",
 )  # fmt: skip
 
 
@@ -30,7 +30,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         action="store_true",
         help="accuracy: the paper's largest active sets (140, 400) instead of the default 100",
     )
-    parser.add_argument("--sets", nargs="*", help="effective_samples, tuning: only these data sets")
+    parser.add_argument(
+        "--sets", nargs="*", help="effective_samples, tuning, family_accuracy: only these"
+    )
     chosen = parser.parse_args(arguments)
     unknown = set(chosen.parts) - set(PARTS)
     if unknown:
@@ -47,7 +49,9 @@ def main() -> int:
         options: dict[str, object] = {"quick": chosen.quick}
         if name == "accuracy":
             options |= {"n_jobs": chosen.n_jobs, "paper_max_active": chosen.paper_max_active}
-        if name in ("effective_samples", "tuning") and chosen.sets:
+        if name == "family_accuracy":
+            options["n_jobs"] = chosen.n_jobs
+        if name in ("effective_samples", "tuning", "family_accuracy") and chosen.sets:
             options["sets"] = tuple(chosen.sets)
         print(f"== {name}", flush=True)
         begin = time.monotonic()

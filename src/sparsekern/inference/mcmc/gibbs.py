@@ -40,7 +40,7 @@ REFRESH_EVERY = 50  # sweeps between full rebuilds: bounds rounding drift, and a
 # continued from its small state at these sweeps with exactly the draws it would have given
 WIDTH, JOINT, AMPLITUDE = 3, 4, 5  # rows of the tallies, after births, deaths and swaps
 FUNCTION_SCALE_EVERY = 2  # sweeps; as many effective samples as every sweep, at half the cost
-JOINT_EVERY = 5  # sweeps between joint moves
+JOINT_EVERY = 6  # sweeps between joint moves; more often, a sweep would exceed three floors
 
 
 class ChainState(NamedTuple):

@@ -18,12 +18,13 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from .._checks import check_count
 from ..likelihoods._contract import NoiseLaw
 from ..posterior import KernelExpansionPosterior
+from .generalized_kernel import GeneralizedKernelEstimator
 from .kernel_inputs import KernelInputs
 
 _BISECTIONS = 60  # of an interval that holds the quantile: to the last digits
 
 
-class PredictiveRegression(KernelInputs):
+class PredictiveRegression(KernelInputs, GeneralizedKernelEstimator):
     """Predictions of a fitted regression whose posterior is a set of kernel expansions."""
 
     _draws: KernelExpansionPosterior
@@ -57,7 +58,7 @@ class PredictiveRegression(KernelInputs):
 
     def _collect_scalars(self, stack: Any) -> dict[str, np.ndarray]:
         """Return the scalars in the units of y."""
-        scalars = super()._collect_scalars(stack)  # type: ignore[misc]
+        scalars = super()._collect_scalars(stack)
         scalars["log_likelihood"] = scalars["log_likelihood"] - self._n_rows * np.log(self._spread)
         for name in scalars:
             if name.startswith("mean[") or name == "intercept":
@@ -83,7 +84,7 @@ class PredictiveRegression(KernelInputs):
         ndarray of shape (chains, draws, n_samples)
             Part of ``posterior_`` unless it holds over 2e7 numbers; then it is made only here.
         """
-        scaled = super().pointwise_log_likelihood()  # type: ignore[misc]
+        scaled = super().pointwise_log_likelihood()
         return scaled - np.log(self._spread)
 
     def _components(self, X: Any) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
@@ -135,32 +136,34 @@ class PredictiveRegression(KernelInputs):
         levels = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
         if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
             raise ValueError(f"quantiles must lie strictly between 0 and 1; got {quantiles!r}.")
-        noise = self._noise
-        found = []
-        for _, latent, variance, parameters in self._components(X):
-            deviation = np.sqrt(variance.max())
-            out = np.empty((latent.shape[1], len(levels)))
-            for q, level in enumerate(levels):
-                reach = deviation * np.ones(latent.shape[1])
-                low, high = latent.min(axis=0) - reach, latent.max(axis=0) + reach
-
-                def below(y: np.ndarray, level: float = level) -> np.ndarray:
-                    law = noise.distribution(y, latent, variance, parameters)  # noqa: B023
-                    return law.mean(axis=0) < level
-
-                while (wide := ~below(low)).any():  # widen until the quantile is inside
-                    reach = np.where(wide, 2 * reach, reach)
-                    low = np.where(wide, low - reach, low)
-                while (wide := below(high)).any():
-                    reach = np.where(wide, 2 * reach, reach)
-                    high = np.where(wide, high + reach, high)
-                for _ in range(_BISECTIONS):
-                    middle = 0.5 * (low + high)
-                    left = below(middle)
-                    low, high = np.where(left, middle, low), np.where(left, high, middle)
-                out[:, q] = 0.5 * (low + high)
-            found.append(out)
+        found = [
+            np.column_stack([self._quantile(level, *components) for level in levels])
+            for _, *components in self._components(X)
+        ]
         return self._centre + self._spread * np.concatenate(found)
+
+    def _quantile(
+        self, level: float, latent: np.ndarray, variance: np.ndarray, parameters: np.ndarray
+    ) -> np.ndarray:
+        """Return one quantile of the mixture at every row, by bisection, in scaled units."""
+
+        def below(y: np.ndarray) -> np.ndarray:
+            law = self._noise.distribution(y, latent, variance, parameters)
+            return law.mean(axis=0) < level
+
+        reach = np.full(latent.shape[1], np.sqrt(variance.max()))
+        low, high = latent.min(axis=0) - reach, latent.max(axis=0) + reach
+        while (wide := ~below(low)).any():  # widen until the quantile is inside
+            reach = np.where(wide, 2 * reach, reach)
+            low = np.where(wide, low - reach, low)
+        while (wide := below(high)).any():
+            reach = np.where(wide, 2 * reach, reach)
+            high = np.where(wide, high + reach, high)
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            left = below(middle)
+            low, high = np.where(left, middle, low), np.where(left, high, middle)
+        return 0.5 * (low + high)
 
     def sample_predictive(
         self, X: Any, n_samples: int | None = None, *, random_state: Any = None

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarn
         GKMClassifier(**SHORT),
         GKMClassifier(kernel="matern32", learn_length_scale="shared", **SHORT),
         GKMClassifier(sparse=False, **SHORT),
-        GKMClassifier(likelihood="logit", kernel=["rbf", "linear"], **SHORT),
+        GKMClassifier(likelihood="logit", kernel=["rbf", "linear"], **SHORT),  # one-vs-rest too
         GKMClassifier(likelihood="hinge", candidates=10, **SHORT),
         SparseGPClassifier(**SHORT),
         GKMRegressor(**SHORT),

@@ -8,7 +8,6 @@ from scipy.special import ndtr
 from sklearn.datasets import load_iris
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.metrics import log_loss
-from sklearn.multiclass import OneVsRestClassifier
 
 from sparsekern import GKMClassifier, SparseGPClassifier
 from sparsekern.datasets import make_ripley
@@ -148,20 +147,6 @@ def test_hinge_classifies_as_well(ripley, pair):
     assert errors[1] < errors[0] + 0.02
     probability = model.predict_proba(new)[:, 1]
     assert ((probability > 0.5) == (model.decision_function(new) > 0)).all()
-
-
-@pytest.mark.parametrize("likelihood", ["logit", "hinge"])
-def test_more_classes_need_probit(iris, likelihood):
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
-        GKMClassifier(likelihood=likelihood, draws=5, tune=5).fit(iris[0], iris[1])
-
-
-def test_one_against_the_rest_is_scikit_learns(iris):
-    X, y, new, truth = iris
-    binary = GKMClassifier(likelihood="logit", draws=100, tune=100, chains=2, random_state=0)
-    model = OneVsRestClassifier(binary).fit(X, y)
-    np.testing.assert_allclose(model.predict_proba(new).sum(1), 1, rtol=1e-9)
-    assert np.mean(model.predict(new) != truth) <= 0.1
 
 
 def test_several_kernels_and_learned_widths(ripley):

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._checks import check_count
-from ..posterior import KernelExpansionPosterior
 from .kernel_inputs import KernelInputs
 
 
@@ -26,7 +25,7 @@ class ClassPrediction(KernelInputs):
     """Predictions of a fitted classifier whose posterior is a set of kernel expansions."""
 
     classes_: np.ndarray
-    _draws: KernelExpansionPosterior
+    _draws: Any  # KernelExpansionPosterior, or what answers like one
 
     def _mean_response(self, X: Any) -> np.ndarray:
         features = self._prepare(X)  # refuses an estimator that is not fitted
@@ -64,7 +63,7 @@ class ClassPrediction(KernelInputs):
         """
         mean = self._mean_response(X)
         if mean.ndim > 1:
-            return self._draws.likelihood.link(np.maximum(mean, np.finfo(np.float64).tiny))
+            return np.log(np.maximum(mean, np.finfo(np.float64).tiny))
         tiny = np.finfo(np.float64).epsneg
         return self._draws.likelihood.link(np.clip(mean, tiny, 1.0 - tiny))
 

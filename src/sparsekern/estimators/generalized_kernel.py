@@ -51,6 +51,18 @@ class GeneralizedKernelEstimator(KernelDrawsEstimator):
         noise_prior: tuple[float, float] | None = None,
     ) -> None:
         """Sample the posterior and keep it."""
+        (sampler,) = self._make_samplers(X, [response], likelihood, noise_prior)
+        (run,) = self._sample([sampler], plan)
+        self._keep(run, sampler, response)
+
+    def _make_samplers(
+        self,
+        X: np.ndarray,
+        responses: list[np.ndarray],
+        likelihood: Likelihood,
+        noise_prior: tuple[float, float] | None = None,
+    ) -> list[GeneralizedKernelSampler]:
+        """Return the same model of each response."""
         width_mode = self._check_model_parameters()
         sweep_options = self._sweep_options()
         features = self._prepare_training(X)
@@ -79,18 +91,21 @@ class GeneralizedKernelEstimator(KernelDrawsEstimator):
         clustering = check_random_state(
             self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
         )
-        sampler = GeneralizedKernelSampler(
-            model,
-            features,
-            response,
-            candidates=resolve_candidates(
-                self.candidates, features, self._is_precomputed(), clustering
-            ),
-            width_mode=width_mode,
-            width_bounds=self.length_scale_bounds,
-            **sweep_options,
+        candidates = resolve_candidates(
+            self.candidates, features, self._is_precomputed(), clustering
         )
-        self._keep(self._sample(sampler, plan), sampler, response)
+        return [
+            GeneralizedKernelSampler(
+                model,
+                features,
+                response,
+                candidates=candidates,
+                width_mode=width_mode,
+                width_bounds=self.length_scale_bounds,
+                **sweep_options,
+            )
+            for response in responses
+        ]
 
     def _sweep_options(self) -> dict[str, Any]:
         """Return what a sweep consists of, checked."""

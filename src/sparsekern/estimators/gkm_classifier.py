@@ -13,12 +13,12 @@ from .._checks import check_choice, check_count
 from ..likelihoods import Hinge, Logit, MultinomialProbit, Probit
 from ..likelihoods._contract import Likelihood
 from .class_prediction import ClassPrediction, encode_classes
-from .generalized_kernel import GeneralizedKernelEstimator
+from .one_vs_rest import OneVsRestEstimator
 
 _LIKELIHOODS: dict[str, type[Likelihood]] = {"probit": Probit, "logit": Logit, "hinge": Hinge}
 
 
-class GKMClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEstimator):
+class GKMClassifier(ClassPrediction, ClassifierMixin, OneVsRestEstimator):
     r"""Sparse Bayesian kernel classifier: the generalized kernel model.
 
     A latent function that rests on a few *active* training rows,
@@ -31,9 +31,11 @@ class GKMClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEstimator
     rows are active, the scales and, if asked, the kernel's width are sampled; predictions average
     over them. :math:`h` is :math:`\Phi` (probit) or the logistic function.
 
-    More than two classes have the multinomial probit likelihood: a latent function for each, unit
-    noise, and the largest wins. All share the active rows and the scales; the functions are
-    reported as orthonormal contrasts.
+    More than two classes: with ``likelihood="probit"``, multinomial probit, a latent function for
+    each class, unit noise, and the largest wins. All share the active rows and the scales; the
+    functions are reported as orthonormal contrasts. With ``"logit"``, one-vs-rest: a model of each
+    class against all others, with active rows and scales of its own, whose probabilities are
+    normalised draw by draw. ``"hinge"`` is for two classes.
 
     Several kernels share the active rows: :math:`f=u+\sum_lg_l\sum_{j\in\gamma}k_l(x,x_j)
     \beta_{lj}`, :math:`\beta_l\sim N(0,K_{l,\gamma\gamma}^{-1})`, with amplitudes :math:`g_l` that
@@ -143,6 +145,11 @@ class GKMClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEstimator
         Share of accepted moves after tuning, by kind.
     n_draws_ : int
         Kept draws of each chain.
+    estimators_ : list of GKMClassifier
+        One-vs-rest only: the fitted model of each class. Attributes above then have the classes as
+        last axis (``posterior_``), in their names (``diagnostics_``) or as first axis
+        (``length_scale_``, ``kernel_weights_``, ``kernel_inclusion_``); a row counts as active if
+        it is in any of the models.
 
     References
     ----------
@@ -218,9 +225,9 @@ class GKMClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEstimator
         self.random_state = random_state
 
     def __sklearn_tags__(self):
-        """More than two classes with the probit likelihood."""
+        """More than two classes but for the hinge."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.likelihood == "probit"
+        tags.classifier_tags.multi_class = self.likelihood != "hinge"
         return tags
 
     @with_callbacks
@@ -232,7 +239,7 @@ class GKMClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEstimator
         X : array-like of shape (n_samples, n_features)
             Training rows, or the kernel matrix (n_samples, n_samples) if precomputed.
         y : array-like of shape (n_samples,)
-            Class labels; more than two classes need ``likelihood="probit"``.
+            Class labels.
 
         Returns
         -------
@@ -253,14 +260,17 @@ class GKMClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEstimator
         name = check_choice("likelihood", self.likelihood, tuple(_LIKELIHOODS))
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         self.classes_, response = encode_classes(y)
+        self.__dict__.pop("estimators_", None)
         likelihood: Likelihood = _LIKELIHOODS[name]()
+        if len(self.classes_) > 2 and name == "hinge":
+            raise ValueError(
+                "Only binary classification is supported with likelihood='hinge'. The type of the "
+                f"target is multiclass, with {len(self.classes_)} classes; use likelihood='probit' "
+                "or 'logit', or wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
+            )
+        if len(self.classes_) > 2 and name == "logit":
+            self._fit_one_vs_rest(X, response, likelihood, plan)
+            return
         if len(self.classes_) > 2:
-            if name != "probit":
-                raise ValueError(
-                    f"Only binary classification is supported with likelihood={name!r}. The type "
-                    f"of the target is multiclass, with {len(self.classes_)} classes; use "
-                    "likelihood='probit', or wrap the estimator in "
-                    "sklearn.multiclass.OneVsRestClassifier."
-                )
             likelihood = MultinomialProbit(len(self.classes_))
         self._fit_chains(X, response, likelihood, plan)

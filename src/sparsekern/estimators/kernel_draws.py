@@ -20,11 +20,23 @@ class KernelDrawsEstimator(SamplingEstimator):
     """Keep the draws of a run and offer them as fitted attributes."""
 
     learn_length_scale: Any
-    _draws: KernelExpansionPosterior
+    _draws: Any  # KernelExpansionPosterior, or what answers like one
     _monitored_name = "probability"  # what is followed at a few training rows
 
     def _keep(self, run: ChainRun, sampler: Any, response: np.ndarray) -> None:
         """Turn a run into fitted attributes and judge its convergence."""
+        self._record(run, sampler, response)
+        self.diagnostics_ = summarize_scalars(self._scalars)
+        self._warn_about_convergence()
+
+    def _warn_about_convergence(self) -> None:
+        """Judge by the log-likelihood and by what is followed at a few training rows."""
+        deciding = ("log_likelihood", self._monitored_name)
+        judged = [name for name in self._scalars if name.partition("[")[0] in deciding]
+        self._warn_unless_converged(self.diagnostics_, judged, self.n_draws_)
+
+    def _record(self, run: ChainRun, sampler: Any, response: np.ndarray) -> None:
+        """Turn a run into fitted attributes."""
         self.__dict__.pop("_posterior_tree", None)
         kept = run.kept
         draws = [chain.draws for chain in run.chains]
@@ -54,10 +66,6 @@ class KernelDrawsEstimator(SamplingEstimator):
             for name, (tried, accepted) in zip(_MOVE_NAMES, tallies, strict=True)
             if tried
         }
-        self.diagnostics_ = summarize_scalars(self._scalars)
-        name = self._monitored_name
-        judged = ["log_likelihood", *(f"{name}[{row}]" for row in self._monitored_rows)]
-        self._warn_unless_converged(self.diagnostics_, judged, kept)
 
     def _collect_draws(self, stack: Any, sampler: Any) -> KernelExpansionPosterior:
         kernels = sampler.model.kernels
@@ -129,7 +137,7 @@ class KernelDrawsEstimator(SamplingEstimator):
             prefix = [str(number)] if len(self._draws.kernels) > 1 else []
             seen = np.flatnonzero(np.isfinite(kernel.length_scale))
             for j in seen[:1] if shared else seen:
-                label = ",".join(prefix + ([] if shared else [str(names[j])]))
+                label = ", ".join(prefix + ([] if shared else [str(names[j])]))
                 name = f"length_scale[{label}]" if label else "length_scale"
                 scalars[name] = learned[..., number, j]
         return scalars
@@ -153,7 +161,10 @@ class KernelDrawsEstimator(SamplingEstimator):
             self._posterior_tree = self._make_tree()
         return self._posterior_tree
 
-    def _make_tree(self) -> Any:
+    def _pointwise_is_small(self) -> bool:
+        return self._draws.n_draws * len(self._training[1]) <= _MOST_POINTWISE
+
+    def _make_tree(self, pointwise: bool = True) -> Any:
         from arviz_base import from_dict  # heavy: only when asked for
 
         draws, monitored = self._draws, self._monitored_name
@@ -201,6 +212,6 @@ class KernelDrawsEstimator(SamplingEstimator):
             "observed_data": {"y": self._training[1]},
         }
         dims |= {"training_row": ["slot"], "coefficient": kept, "y": ["row"]}
-        if draws.n_draws * len(self._training[1]) <= _MOST_POINTWISE:
+        if pointwise and self._pointwise_is_small():
             groups["log_likelihood"] = {"y": self.pointwise_log_likelihood()}
         return from_dict(groups, coords=coords, dims=dims)

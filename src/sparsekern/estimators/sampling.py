@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,19 +71,23 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
             self.__dict__.update({name: after[name] for name in kept if name in after})
             raise
 
-    def _sample(self, sampler: Sampler, plan: Plan) -> ChainRun:
-        """Run the chains and keep what a later warm start needs."""
-        parts = [type(self).__name__, self.chains, *sampler.fingerprint_parts()]
+    def _sample(self, samplers: Sequence[Sampler], plan: Plan) -> list[ChainRun]:
+        """Run the chains of each sampler, side by side, and keep what a later warm start needs."""
+        parts = [type(self).__name__, self.chains]
+        for sampler in samplers:
+            parts += sampler.fingerprint_parts()
         model_print = fingerprint(parts)
         random = check_random_state(self.random_state)
         entropy = random.randint(0, 2**31 - 1, size=4).tolist()
         checkpoint = None
         earlier = getattr(self, "_chains", None) if self.warm_start else None
         if earlier is not None:
-            chains = self._continue(earlier, sampler, plan, model_print)
+            chains = self._continue(earlier, samplers, plan, model_print)
         else:
-            seeds = np.random.SeedSequence(entropy).spawn(self.chains)
-            chains = start_chains(sampler, plan, seeds)
+            sequence = np.random.SeedSequence(entropy)
+            chains = []
+            for sampler in samplers:
+                chains += start_chains(sampler, plan, sequence.spawn(self.chains))
             if self.checkpoint is not None:
                 fixed = self.random_state is not None
                 seed = entropy if fixed else None
@@ -93,7 +98,7 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
                     reuse_finished=fixed,
                 )
                 checkpoint.restore(chains, plan)
-        run = self._watch(sampler, chains, plan, checkpoint)
+        run = self._watch(samplers, chains, plan, checkpoint)
         self._plan = plan
         self._say_how_it_ended(run, plan)
         if self.warm_start or run.ended != "finished":
@@ -102,10 +107,13 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
             self._tuned = (plan.tune, plan.thin)
         else:
             self._chains = None
-        return run
+        return [
+            replace(run, chains=run.chains[first : first + self.chains])
+            for first in range(0, len(run.chains), self.chains)
+        ]
 
     def _continue(
-        self, earlier: list[Chain], sampler: Sampler, plan: Plan, model_print: str
+        self, earlier: list[Chain], samplers: Sequence[Sampler], plan: Plan, model_print: str
     ) -> list[Chain]:
         if model_print != self._model_print or self._tuned != (plan.tune, plan.thin):
             raise ValueError(
@@ -122,24 +130,33 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
             warnings.warn(
                 "checkpoint is not written while warm_start=True goes on with chains in memory.",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
         if all(chain.sweep >= plan.sweeps for chain in earlier):
             warnings.warn(
                 "warm_start=True without a larger draws: the chains are left as they are.",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
-        return [extend_chain(chain, sampler, plan) for chain in earlier]
+        return [
+            extend_chain(chain, samplers[number // self.chains], plan)
+            for number, chain in enumerate(earlier)
+        ]
 
     def _watch(
-        self, sampler: Sampler, chains: list[Chain], plan: Plan, checkpoint: Checkpoint | None
+        self,
+        samplers: Sequence[Sampler],
+        chains: list[Chain],
+        plan: Plan,
+        checkpoint: Checkpoint | None,
     ) -> ChainRun:
         text = None
         name = type(self).__name__
         if wants_text(self.progress, bool(getattr(self, "_skl_callbacks", None))):
             text = TextProgress(f"{name}: {len(chains)} chains", len(chains))
-        if self.progress is not False and not is_compiled(sampler.engine):
+        if self.progress is not False and not all(
+            is_compiled(sampler.engine) for sampler in samplers
+        ):
             print(
                 f"{name}: compiling the sampler for this machine; this happens once and takes "
                 "about a minute.",
@@ -148,7 +165,7 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
         reporter = FitReporter(self, len(chains), text)
         try:
             run = run_chains(
-                sampler,
+                [sampler for sampler in samplers for _ in range(self.chains)],
                 chains,
                 plan,
                 n_jobs=self.n_jobs,
@@ -157,7 +174,8 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
             )
         finally:
             reporter.close()
-        mark_compiled(sampler.engine)
+        for sampler in samplers:
+            mark_compiled(sampler.engine)
         return run
 
     def _say_how_it_ended(self, run: ChainRun, plan: Plan) -> None:
@@ -178,7 +196,7 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
             f"{len(run.chains)} chains; the fit keeps these {run.kept}. To go on from here, call "
             "set_params(warm_start=True) and fit again with the same data.",
             UserWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
 
     def _described_parameters(self) -> dict[str, str]:
@@ -189,7 +207,7 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
     def _warn_unless_converged(self, diagnostics: pd.DataFrame, judged: list[str], kept: int):
         sentence = convergence_problems(diagnostics, judged, self.chains, kept)
         if sentence is not None:
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=6)
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=8)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be built again on demand."""

@@ -38,7 +38,10 @@ def plot_active_trace(model: Any, axes: Any = None) -> np.ndarray:
     ndarray of Axes, shape (2,)
         The traces and the histogram.
     """
-    kept = posterior_group(model)["n_active"].transpose("chain", "draw").values
+    sizes = posterior_group(model)["n_active"]
+    if "class" in sizes.dims:  # one-vs-rest models, each with active vectors of its own
+        sizes = sizes.sum("class")
+    kept = sizes.transpose("chain", "draw").values
     sweeps, tune, limit = list(kept), 0, np.inf
     if hasattr(model, "fit"):
         sweeps, tune = model._size_traces, model._plan.tune

@@ -104,7 +104,7 @@ class _Runner:
 
 
 def run_chains(
-    sampler: Sampler,
+    samplers: Sequence[Sampler],
     chains: list[Chain],
     plan: Plan,
     *,
@@ -116,7 +116,8 @@ def run_chains(
 
     Parameters
     ----------
-    sampler : Sampler
+    samplers : sequence of Sampler
+        The sampler of each chain.
     chains : list of Chain
     plan : Plan
     n_jobs : int or None
@@ -132,7 +133,9 @@ def run_chains(
     ChainRun
         After Ctrl-C or an early stop ``kept`` counts the draws that every chain has.
     """
-    runners = [_Runner(chain, sampler, plan) for chain in chains]
+    runners = [
+        _Runner(chain, sampler, plan) for chain, sampler in zip(chains, samplers, strict=True)
+    ]
     waiting = [number for number, runner in enumerate(runners) if not runner.done]
     running: dict[Future[None], int] = {}
     ended = "finished"
@@ -151,7 +154,8 @@ def run_chains(
                     if report is not None and report(number, chain.sweep / plan.sweeps):
                         ended = "stopped"
                     if checkpoint is not None:
-                        checkpoint.save(number, chain, plan, every=sampler.refresh_every)
+                        every = samplers[number].refresh_every
+                        checkpoint.save(number, chain, plan, every=every)
                     if not runners[number].done and ended == "finished":
                         waiting.append(number)
         except KeyboardInterrupt:

@@ -1,0 +1,112 @@
+"""More than two classes by one two-class model for each, the chains of all run side by side."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..inference._contract import Plan
+from ..inference.diagnostics import summarize_scalars
+from ..likelihoods._contract import Likelihood
+from ..posterior_one_vs_rest import OneVsRestPosterior
+from .generalized_kernel import GeneralizedKernelEstimator
+
+# what belongs to the fit under way or to the whole, not to the model of one class
+_NOT_COPIED = ("_callback_fit_ctx", "_skl_callbacks", "_skl_callbacks_to_teardown", "_chains",
+               "_posterior_tree", "estimators_")  # fmt: skip
+
+
+class OneVsRestEstimator(GeneralizedKernelEstimator):
+    """Adds one-vs-rest models to an estimator of the generalized kernel model."""
+
+    classes_: np.ndarray
+
+    def _fit_one_vs_rest(
+        self, X: np.ndarray, codes: np.ndarray, likelihood: Likelihood, plan: Plan
+    ) -> None:
+        """Sample the posterior of each class against the rest, and keep all."""
+        number = len(self.classes_)
+        responses = [np.where(codes == code, 1.0, -1.0) for code in range(number)]
+        samplers = self._make_samplers(X, responses, likelihood)
+        runs = self._sample(samplers, plan)
+        members = []
+        for run, sampler, response in zip(runs, samplers, responses, strict=True):
+            member = copy.copy(self)
+            for name in _NOT_COPIED:
+                member.__dict__.pop(name, None)
+            member.classes_ = np.array([False, True])
+            member._record(run, sampler, response)
+            member.diagnostics_ = summarize_scalars(member._scalars)
+            members.append(member)
+        self._keep_members(members, codes)
+
+    def _keep_members(self, members: list[Any], codes: np.ndarray) -> None:
+        self.__dict__.pop("_posterior_tree", None)
+        first = members[0]
+        self.estimators_ = members
+        self._draws = OneVsRestPosterior(tuple(member._draws for member in members))
+        self._training = (first._training[0], codes)
+        self._monitored_rows = first._monitored_rows
+        self._scalars = {
+            _with_class(name, label): values
+            for label, member in zip(self.classes_, members, strict=True)
+            for name, values in member._scalars.items()
+        }
+        self._size_traces = [
+            _total(traces) for traces in zip(*(m._size_traces for m in members), strict=True)
+        ]
+        self.n_draws_ = first.n_draws_
+        self.active_vectors_ = self._draws.rows
+        self.active_probabilities_ = self._draws.active_probabilities(len(codes))
+        self.length_scale_ = None
+        if first.length_scale_ is not None:
+            self.length_scale_ = np.stack([member.length_scale_ for member in members])
+        if hasattr(first, "kernel_weights_"):
+            self.kernel_weights_ = np.stack([member.kernel_weights_ for member in members])
+            self.kernel_inclusion_ = np.stack([member.kernel_inclusion_ for member in members])
+        self.acceptance_rates_ = {
+            name: float(np.mean([member.acceptance_rates_.get(name, np.nan) for member in members]))
+            for name in first.acceptance_rates_
+        }
+        self.diagnostics_ = pd.concat([member.diagnostics_ for member in members])
+        self.diagnostics_.index = pd.Index(list(self._scalars), name="quantity")
+        self._warn_about_convergence()
+
+    def _make_tree(self, pointwise: bool = True) -> Any:
+        if not isinstance(self._draws, OneVsRestPosterior):
+            return super()._make_tree(pointwise)
+        import xarray as xr
+        from arviz_base import from_dict
+
+        trees = [member._make_tree(pointwise=False) for member in self.estimators_]
+        together = {
+            group: xr.concat(
+                [tree[group].to_dataset() for tree in trees],
+                dim=xr.IndexVariable("class", self.classes_),
+                join="outer",
+                fill_value={"training_row": -1, "coefficient": 0.0},
+            ).transpose("chain", "draw", ..., "class")
+            for group in ("posterior", "sparse_coefficients")
+        }
+        values = {"observed_data": {"y": self._training[1]}}
+        if pointwise and self._pointwise_is_small():
+            values["log_likelihood"] = {"y": self.pointwise_log_likelihood()}
+        rest = from_dict(values, dims={"y": ["row"]})
+        return xr.DataTree.from_dict(
+            together | {name: group.to_dataset() for name, group in rest.children.items()}
+        )
+
+
+def _with_class(name: str, label: Any) -> str:
+    """Return the name of a scalar of one model: "scale" is "scale[a]", "p[3]" is "p[3, a]"."""
+    base, bracket, index = name.partition("[")
+    return f"{base}[{index[:-1]}, {label}]" if bracket else f"{base}[{label}]"
+
+
+def _total(traces: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Return the sum of traces, which differ in length after an interruption."""
+    shortest = min(len(trace) for trace in traces)
+    return np.sum([trace[:shortest] for trace in traces], axis=0)

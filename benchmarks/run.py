@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 PARTS = (
     "sweep_cost", "effective_samples", "tuning", "memory", "accuracy", "large_n", "likelihoods",
-    "regression", "family_accuracy",
+    "support_vectors", "regression", "family_accuracy",
 )  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def main() -> int:
         options: dict[str, object] = {"quick": chosen.quick}
         if name == "accuracy":
             options |= {"n_jobs": chosen.n_jobs, "paper_max_active": chosen.paper_max_active}
-        if name == "family_accuracy":
+        if name in ("family_accuracy", "support_vectors"):
             options["n_jobs"] = chosen.n_jobs
         if name in ("effective_samples", "tuning", "family_accuracy") and chosen.sets:
             options["sets"] = tuple(chosen.sets)

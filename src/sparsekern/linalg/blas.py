@@ -14,24 +14,25 @@ from numba.extending import get_cython_function_address
 
 from .._jit import jit
 
-_CHAR = types.CPointer(types.uint8)
-_INT = types.CPointer(types.int32)
-_DOUBLE = types.CPointer(types.float64)
+CHAR = types.CPointer(types.uint8)
+INT = types.CPointer(types.int32)
+DOUBLE = types.CPointer(types.float64)
 
 
-def _external(module: str, name: str, *arguments: types.Type) -> types.ExternalFunction:
+def external(module: str, name: str, *arguments: types.Type) -> types.ExternalFunction:
+    """Return a routine of ``scipy.linalg`` for compiled code."""
     symbol = "sparsekern_" + name
     llvm.add_symbol(symbol, get_cython_function_address("scipy.linalg." + module, name))
     return types.ExternalFunction(symbol, types.void(*arguments))
 
 
-_dpotrf = _external("cython_lapack", "dpotrf", _CHAR, _INT, _DOUBLE, _INT, _INT)
-_dtrtri = _external("cython_lapack", "dtrtri", _CHAR, _CHAR, _INT, _DOUBLE, _INT, _INT)
+_dpotrf = external("cython_lapack", "dpotrf", CHAR, INT, DOUBLE, INT, INT)
+_dtrtri = external("cython_lapack", "dtrtri", CHAR, CHAR, INT, DOUBLE, INT, INT)
 _TRIANGLE_TIMES_MATRIX = (
-    _CHAR, _CHAR, _CHAR, _CHAR, _INT, _INT, _DOUBLE, _DOUBLE, _INT, _DOUBLE, _INT,
+    CHAR, CHAR, CHAR, CHAR, INT, INT, DOUBLE, DOUBLE, INT, DOUBLE, INT,
 )  # fmt: skip
-_dtrsm = _external("cython_blas", "dtrsm", *_TRIANGLE_TIMES_MATRIX)
-_dtrmm = _external("cython_blas", "dtrmm", *_TRIANGLE_TIMES_MATRIX)
+_dtrsm = external("cython_blas", "dtrsm", *_TRIANGLE_TIMES_MATRIX)
+_dtrmm = external("cython_blas", "dtrmm", *_TRIANGLE_TIMES_MATRIX)
 
 
 @jit

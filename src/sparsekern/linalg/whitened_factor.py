@@ -35,6 +35,7 @@ import numpy as np
 
 from .._jit import jit
 from .blas import cholesky_in_place, solve_lower_rows
+from .gram import weighted_gram
 from .triangular import cholesky_with_floor, dot, solve_lower, solve_lower_transposed
 
 # entries of ``noise``
@@ -185,8 +186,8 @@ def refresh_gram(factor):
         return
     whitened = factor.whitened[:q]
     against_ones = np.dot(whitened, inner)
-    weighted = whitened * factor.precision
-    square = np.dot(weighted, whitened.T)
+    square = np.empty((q, q))
+    weighted_gram(whitened, factor.precision, q, square)
     for a in range(q):
         gram[0, a + 1] = against_ones[a]
         gram[a + 1, 0] = against_ones[a]

@@ -10,11 +10,11 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "sparsekern"
 
 LEVELS = {
-    "_jit": 0, "_checks": 0,
+    "_jit": 0, "_checks": 0, "_dispatch": 0,
     "random": 1, "linalg": 1,
     "kernels": 2,
     "likelihoods": 3, "bases": 3, "priors": 3,
-    "model": 4, "posterior": 4, "posterior_states": 4,
+    "model": 4, "posterior": 4, "posterior_states": 4, "posterior_one_vs_rest": 4,
     "inference": 5,
     "recipes": 6, "estimators": 6, "diagnostics": 6,
     "plotting": 7, "datasets": 7,

@@ -41,7 +41,56 @@ class Model:
     noise_prior: tuple[float, float] | None = None
 
 
-def check_compatible(model: Model, engine: str, requires: frozenset[str], instead: str) -> None:
+@dataclass(frozen=True)
+class DoublySparseModel:
+    r"""A kernel expansion that selects features inside the kernel, and active vectors.
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+    kind : int
+        Code of the kernel, see :mod:`.kernels.feature_sums`.
+    feature_probability : float
+        Prior probability that a feature is included; bandwidths are :math:`Exp(1)`.
+    vector_probability : float
+        Prior probability that a candidate is active.
+    slab_prior : (float, float) or None
+        Shape and rate of the precision :math:`1/\nu_1` of the coefficients; None: known.
+    slab_variance : float
+        :math:`\nu_1` where it is known.
+    intercept_variance : float
+    max_features, max_active : int
+        Where the priors end.
+    select_features, select_vectors : bool
+        Whether features and vectors are selected; otherwise all are in.
+    noise_prior : (float, float) or None
+        Shape and rate of the precision of the noise, where the likelihood learns it. Prior
+        variances of coefficients and intercept are then in units of that of the noise.
+    """
+
+    likelihood: Likelihood
+    kind: int
+    feature_probability: float
+    vector_probability: float
+    slab_prior: tuple[float, float] | None
+    slab_variance: float
+    intercept_variance: float
+    max_features: int
+    max_active: int
+    select_features: bool = True
+    select_vectors: bool = True
+    noise_prior: tuple[float, float] | None = None
+
+    @property
+    def prior(self) -> SilvermanPrior:
+        """Prior of the scales; the intercept's is known."""
+        shape, rate = self.slab_prior or (0.0, 0.0)
+        return SilvermanPrior(shape, rate, 0.0, 0.0)
+
+
+def check_compatible(
+    model: Model | DoublySparseModel, engine: str, requires: frozenset[str], instead: str
+) -> None:
     """Raise, naming what is missing, unless the likelihood provides what the engine requires."""
     missing = sorted(requires - model.likelihood.provides)
     if missing:

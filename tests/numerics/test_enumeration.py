@@ -14,7 +14,7 @@ from dense_model import (
 from numba import njit
 
 from sparsekern._jit import jit
-from sparsekern.bases.kernel_columns import value_newcomer
+from sparsekern.bases._compiled import value_newcomer
 from sparsekern.inference.mcmc.active_set import move_active_set, move_probabilities
 from sparsekern.linalg.active_moves import value_death
 from sparsekern.priors.model_size import beta_binomial_log_weights
@@ -101,7 +101,7 @@ def test_forgotten_proposal_ratio_is_noticed(largest=8):
         here = move_probabilities(k, largest, n)[0]
         back = move_probabilities(k + 1, largest, n)[1]
         ratio = np.log(back * (n - k) / (here * (k + 1)))
-        return value_newcomer(factor, basis, length_scale, row, column) - ratio
+        return value_newcomer(basis, factor, length_scale, row, column) - ratio
 
     @njit
     def death_without(factor, position, size):
@@ -124,7 +124,7 @@ def test_veto_of_near_duplicates_is_noticed():
 
     @njit
     def birth_with_veto(factor, basis, length_scale, row, column):
-        value = value_newcomer(factor, basis, length_scale, row, column)
+        value = value_newcomer(basis, factor, length_scale, row, column)
         k = factor.n_active[0]
         return value if factor.prior_root[k, k] > 0.5 else -np.inf
 

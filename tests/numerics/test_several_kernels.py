@@ -11,7 +11,8 @@ from scipy.special import gammaln
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from sparsekern._jit import jit
-from sparsekern.bases.kernel_columns import rebuild, value_newcomer
+from sparsekern.bases._compiled import value_newcomer
+from sparsekern.bases.kernel_columns import rebuild
 from sparsekern.inference.mcmc.kernel_amplitudes import move_amplitudes
 from sparsekern.likelihoods import Gaussian, Probit
 from sparsekern.linalg.active_moves import commit_birth, commit_death, value_death
@@ -78,7 +79,7 @@ def test_births_deaths_and_swaps(variances, noise):
         newcomer, victim = int(rng.choice(outside)), int(rng.integers(len(rows)))
         kind = rng.integers(3) if 1 < len(rows) < 7 else (0 if len(rows) <= 1 else 1)
         if kind == 0:
-            value = value_newcomer(factor, basis, scale, newcomer, column)
+            value = value_newcomer(basis, factor, scale, newcomer, column)
             commit_birth(factor, newcomer)
             rows = [*rows, newcomer]
         elif kind == 1:
@@ -86,7 +87,7 @@ def test_births_deaths_and_swaps(variances, noise):
             commit_death(factor, victim)
             rows = rows[:victim] + rows[victim + 1 :]
         else:
-            value = value_newcomer(factor, basis, scale, newcomer, column)
+            value = value_newcomer(basis, factor, scale, newcomer, column)
             value += value_death(factor, victim, len(rows) + 1)
             commit_birth(factor, newcomer)
             commit_death(factor, victim)

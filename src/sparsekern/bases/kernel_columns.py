@@ -16,6 +16,7 @@ from .._jit import jit
 from ..kernels.evaluate import TABLE, kernel_against
 from ..linalg.active_moves import value_birth
 from ..linalg.whitened_factor import refactor, refresh_cross, refresh_gram, whiten_loaded_columns
+from ._compiled import register
 
 
 class KernelColumns(NamedTuple):
@@ -50,11 +51,8 @@ def write_column(basis, length_scale, kernel, row, out):
 
 
 @jit
-def value_newcomer(factor, basis, length_scale, row, column):
-    """Return the log Bayes factor of adding ``row`` with the columns of all kernels.
-
-    ``column`` is scratch memory of length n.
-    """
+def _value_newcomer(basis, factor, length_scale, row, column):
+    """Return the log Bayes factor of adding ``row`` with the columns of all kernels."""
     value = 0.0
     for kernel in range(basis.kind.shape[0]):
         write_column(basis, length_scale, kernel, row, column)
@@ -62,6 +60,9 @@ def value_newcomer(factor, basis, length_scale, row, column):
             factor, row, column, basis.diagonal[kernel, row], basis.jitter[kernel], kernel
         )
     return value
+
+
+register(KernelColumns, value_newcomer=_value_newcomer)
 
 
 @jit

@@ -71,7 +71,14 @@ def value_birth(factor, row, column, diagonal, jitter, kernel=0):
     else:
         for i in range(residual.shape[0]):
             residual[i] = column[i] / scale
+    return value_column(factor, kernel)
 
+
+@jit
+def value_column(factor, kernel=0):
+    """Return the log Bayes factor of the whitened column that stands behind the last one."""
+    k = count_columns(factor) + kernel
+    residual = factor.whitened[k]
     weighted = factor.long[0]
     gram_row = factor.gram[k + 1]
     for i in range(residual.shape[0]):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from ..._jit import jit
-from ...bases.kernel_columns import value_newcomer
+from ...bases._compiled import value_newcomer
 from ...linalg.active_moves import commit_birth, commit_death, value_death
 
 BIRTH, DEATH, SWAP = range(3)
@@ -53,8 +53,8 @@ def move_active_set(
     ----------
     rng : Generator
     factor : WhitenedFactor
-    basis : KernelColumns
-    length_scale : float64[p]
+    basis : KernelColumns or FeatureColumns
+    length_scale : float64[L, p]
     log_weights : float64[max_active + 1]
         Log prior weight of one active set, by size.
     candidates : int64[n]
@@ -84,7 +84,7 @@ def move_active_set(
             row = drawn[move] if drawn_before else _draw_inactive(rng, factor, candidates)
             if factor.position[row] >= 0:
                 continue
-            accept += value_newcomer(factor, basis, length_scale, row, column)
+            accept += value_newcomer(basis, factor, length_scale, row, column)
             size += 1  # a swap is valued as: newcomer in, then victim out
         if kind != BIRTH:
             victim = rng.integers(0, k)

@@ -7,7 +7,9 @@ density
 
 .. math:: L(\lambda f)\,p(\log g-2\log\lambda)\,p(\log\eta-2\log\lambda),
 
-one likelihood evaluation each, O(n). The joint scale move of :mod:`.scales` stretches probit's
+one likelihood evaluation each, O(n). Where the variance of the intercept u is fixed (a prior of
+shape zero), :math:`\lambda u` has to answer to it: :math:`\lambda N(\lambda u;0,1/\eta)` replaces
+:math:`p(\log\eta-2\log\lambda)`. The joint scale move of :mod:`.scales` stretches probit's
 latent variables instead and with them their unit noise, so that it can only go :math:`1/\sqrt n`
 at a time; where the classes are far apart the labels allow steps by factors, and this move makes
 them. Afterwards the auxiliary variables are drawn anew.
@@ -26,16 +28,15 @@ _MOST_STEPS = 100
 
 
 @jit
-def _log_density(data, fitted, prior, log_intercept, log_scale, x):
-    log_intercept -= 2.0 * x
+def _log_density(data, fitted, prior, intercept, log_intercept, log_scale, x):
     log_scale -= 2.0 * x
-    return (
-        scaled_log_likelihood(data, fitted, math.exp(x), 1.0)
-        + prior.intercept_shape * log_intercept
-        - prior.intercept_rate * math.exp(log_intercept)
-        + prior.scale_shape * log_scale
-        - prior.scale_rate * math.exp(log_scale)
-    )
+    value = scaled_log_likelihood(data, fitted, math.exp(x), 1.0)
+    value += prior.scale_shape * log_scale - prior.scale_rate * math.exp(log_scale)
+    if prior.intercept_shape == 0.0:
+        return value + x - 0.5 * math.exp(log_intercept + 2.0 * x) * intercept * intercept
+    log_intercept -= 2.0 * x
+    value += prior.intercept_shape * log_intercept
+    return value - prior.intercept_rate * math.exp(log_intercept)
 
 
 @jit
@@ -45,24 +46,24 @@ def move_function_scale(rng, factor, prior, data, width, coefficients, fitted):
     ``coefficients`` and ``fitted`` are scratch memory. Returns the signed step of the logarithm;
     the factor is left exact.
     """
-    draw_coefficients(rng, factor, 0, coefficients, fitted)
+    u = draw_coefficients(rng, factor, 0, coefficients, fitted)
     a, b = -math.log(factor.variances[0]), -math.log(factor.variances[1])
-    level = _log_density(data, fitted, prior, a, b, 0.0) - rng.standard_exponential()
+    level = _log_density(data, fitted, prior, u, a, b, 0.0) - rng.standard_exponential()
     low = -width * rng.random()
     high = low + width
     steps_down = rng.integers(0, _MOST_STEPS)  # a random share keeps the limit reversible
     for _ in range(steps_down):
-        if not _log_density(data, fitted, prior, a, b, low) > level:
+        if not _log_density(data, fitted, prior, u, a, b, low) > level:
             break
         low -= width
     for _ in range(_MOST_STEPS - 1 - steps_down):
-        if not _log_density(data, fitted, prior, a, b, high) > level:
+        if not _log_density(data, fitted, prior, u, a, b, high) > level:
             break
         high += width
     x = 0.0
     for _ in range(_MOST_STEPS):
         x = low + (high - low) * rng.random()
-        if _log_density(data, fitted, prior, a, b, x) > level:
+        if _log_density(data, fitted, prior, u, a, b, x) > level:
             break
         if x < 0.0:
             low = x
@@ -70,7 +71,9 @@ def move_function_scale(rng, factor, prior, data, width, coefficients, fitted):
             high = x
         x = 0.0
     stretch = math.exp(x)
-    factor.variances[:] *= stretch * stretch
+    factor.variances[1:] *= stretch * stretch
+    if prior.intercept_shape > 0.0:
+        factor.variances[0] *= stretch * stretch
     fitted *= stretch
     renew_working(data, rng, factor, fitted, False)
     return x

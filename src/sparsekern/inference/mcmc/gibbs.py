@@ -210,28 +210,34 @@ def sweep_once(rng, state, work, basis, prior, settings, drawn, tuning):
 
 
 @jit
-def store_draw(rng, state, work, settings, draws, at):
-    """Draw noise and coefficients and write everything down as kept draw ``at``."""
+def store_function(rng, state, work, settings, draws, at):
+    """Draw noise and coefficients and write them down as kept draw ``at``, with what follows."""
     factor, functions = work.factor, work.functions
     draw_noise(rng, factor)
     for c in range(draws.coefficients.shape[1]):
         draws.intercept[at, c] = draw_coefficients(
             rng, factor, c, draws.coefficients[at, c], functions[c]
         )
-    if draws.packed.shape[1] > 0:
-        pack_state(factor, draws.means[at], draws.packed[at])
     draws.n_active[at] = state.n_active[0]
     for a in range(state.n_active[0]):
         draws.rows[at, a] = state.rows[a]
     draws.variances[at] = state.variances
-    for kernel in range(draws.length_scale.shape[1]):
-        draws.length_scale[at, kernel] = state.length_scale[kernel]
     variance = factor.noise[VARIANCE]
     draws.noise_variance[at] = variance
     draws.parameters[at] = state.parameters
     draws.log_likelihood[at] = total_log_likelihood(work.data, functions, variance)
     for m in range(settings.monitored_rows.shape[0]):
         draws.monitored[at, m] = monitor(work.data, functions, settings.monitored_rows[m])
+
+
+@jit
+def store_draw(rng, state, work, settings, draws, at):
+    """Write everything down as kept draw ``at``."""
+    store_function(rng, state, work, settings, draws, at)
+    if draws.packed.shape[1] > 0:
+        pack_state(work.factor, draws.means[at], draws.packed[at])
+    for kernel in range(draws.length_scale.shape[1]):
+        draws.length_scale[at, kernel] = state.length_scale[kernel]
 
 
 @jit

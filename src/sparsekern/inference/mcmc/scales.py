@@ -32,7 +32,14 @@ from ...linalg.whitened_factor import (
 )
 
 # directions in (log eta, log g, log lambda)
-DIRECTIONS = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [-2.0, -2.0, 1.0]])
+DIRECTIONS = np.array(
+    [
+        [0.0, 1.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [-2.0, -2.0, 1.0],
+        [0.0, -2.0, 1.0],  # as the one before, for an intercept of fixed variance
+    ]
+)
 _MOST_STEPS = 100
 
 

@@ -1,0 +1,164 @@
+r"""Moves of the features in the kernel, coefficients integrated out.
+
+The prior: feature l is included with probability :math:`\pi`, and then its bandwidth is
+:math:`\eta_l\sim Exp(1)`. With m the evidence given everything else:
+
+- toggle a feature drawn uniformly: a newcomer gets a bandwidth from the prior, which cancels, so
+  the acceptance ratio is :math:`\Delta\log m\pm\log\frac\pi{1-\pi}`;
+- swap an included feature for an excluded one, which takes over the bandwidth:
+  :math:`\Delta\log m`;
+- walk on :math:`\log\eta_l` of every included feature: :math:`\Delta\log
+  m+\Delta\log\eta_l-\Delta\eta_l`, with a step size for each feature that adapts while the chain
+  is tuned.
+
+Every proposal costs one exponential a row and active vector, one Gram matrix and one Cholesky
+factorisation. The file knows no likelihood and no kernel by name.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import jit
+from ...bases.feature_columns import load_from_sums
+from ...kernels.feature_sums import add_feature
+from ...linalg.whitened_factor import FORM, count_columns
+
+ENTER, LEAVE, EXCHANGE, WALK = range(4)
+_WALK_TARGET = 0.44
+_LOG_STEP_BOUNDS = (math.log(1e-3), math.log(5.0))
+
+
+@jit
+def find_feature(basis, feature):
+    """Return the place of a feature among the included ones, or -1."""
+    for place in range(basis.n_features[0]):
+        if basis.features[place] == feature:
+            return place
+    return -1
+
+
+@jit
+def _shift(basis, factor, feature, change, sums, out):
+    """Write the sums of all active vectors after feature ``feature`` gains ``change``."""
+    column = basis.columns[feature]
+    for a in range(factor.n_active[0]):
+        here = column[factor.rows[a]]
+        add_feature(column, here, change, basis.kind, sums[a], out[a])
+
+
+@jit
+def _take(factor, spare, sums, other_sums):
+    """Make the proposal in ``spare`` and ``other_sums`` the present state."""
+    k = count_columns(factor)
+    for a in range(k):
+        factor.whitened[a] = spare.whitened[a]
+        sums[a] = other_sums[a]
+    for a in range(k + 1):
+        for b in range(k + 1):
+            factor.gram[a, b] = spare.gram[a, b]
+            factor.root[a, b] = spare.root[a, b]
+    for c in range(factor.cross.shape[0]):
+        for a in range(k + 1):
+            factor.cross[c, a] = spare.cross[c, a]
+            factor.projected[c, a] = spare.projected[c, a]
+    factor.noise[FORM] = spare.noise[FORM]
+
+
+@jit
+def toggle_features(
+    rng, basis, factor, spare, sums, other_sums, evidence, moves, log_odds, tallies
+):
+    """Try to toggle ``moves`` features drawn uniformly with replacement; return the log evidence.
+
+    ``spare`` shares rows, response, precision and variances with ``factor``. A newcomer beyond the
+    largest number of features that ``basis`` has room for is refused: the prior ends there.
+    """
+    p, room = basis.columns.shape[0], basis.features.shape[0]
+    for _ in range(moves):
+        feature = rng.integers(0, p)
+        place = find_feature(basis, feature)
+        last = basis.n_features[0] - 1
+        kind = ENTER if place < 0 else LEAVE
+        tallies[kind, 0] += 1
+        if kind == ENTER and last + 1 == room:
+            continue
+        change = rng.standard_exponential() if kind == ENTER else -basis.bandwidths[place]
+        if kind == LEAVE and last == 0:  # nothing but rounding would be left
+            for a in range(factor.n_active[0]):
+                other_sums[a] = 0.0
+        else:
+            _shift(basis, factor, feature, change, sums, other_sums)
+        value = load_from_sums(basis, spare, other_sums)
+        ratio = value - evidence + (log_odds if kind == ENTER else -log_odds)
+        if not math.log(rng.random()) < ratio:
+            continue
+        tallies[kind, 1] += 1
+        evidence = value
+        _take(factor, spare, sums, other_sums)
+        if kind == ENTER:
+            basis.features[last + 1] = feature
+            basis.bandwidths[last + 1] = change
+            basis.n_features[0] = last + 2
+        else:
+            basis.features[place] = basis.features[last]
+            basis.bandwidths[place] = basis.bandwidths[last]
+            basis.n_features[0] = last
+    return evidence
+
+
+@jit
+def swap_features(rng, basis, factor, spare, sums, other_sums, evidence, moves, tallies):
+    """Try to exchange an included feature for an excluded one, ``moves`` times."""
+    p = basis.columns.shape[0]
+    for _ in range(moves):
+        size = basis.n_features[0]
+        if size == 0 or size == p:
+            return evidence
+        place = rng.integers(0, size)
+        newcomer = rng.integers(0, p)
+        while find_feature(basis, newcomer) >= 0:
+            newcomer = rng.integers(0, p)
+        tallies[EXCHANGE, 0] += 1
+        bandwidth = basis.bandwidths[place]
+        _shift(basis, factor, newcomer, bandwidth, sums, other_sums)
+        _shift(basis, factor, basis.features[place], -bandwidth, other_sums, other_sums)
+        value = load_from_sums(basis, spare, other_sums)
+        if math.log(rng.random()) < value - evidence:
+            tallies[EXCHANGE, 1] += 1
+            evidence = value
+            _take(factor, spare, sums, other_sums)
+            basis.features[place] = newcomer
+    return evidence
+
+
+@jit
+def walk_bandwidths(
+    rng, basis, factor, spare, sums, other_sums, evidence, rounds, log_step, steps, tuning, tallies
+):
+    """Walk on the bandwidth of every included feature, ``rounds`` times.
+
+    ``log_step`` and ``steps`` hold the log step size of each feature and the number of walks that
+    have shaped it.
+    """
+    for _ in range(rounds):
+        for place in range(basis.n_features[0]):
+            feature, bandwidth = basis.features[place], basis.bandwidths[place]
+            move = math.exp(log_step[feature]) * rng.standard_normal()
+            proposal = bandwidth * math.exp(move)
+            _shift(basis, factor, feature, proposal - bandwidth, sums, other_sums)
+            value = load_from_sums(basis, spare, other_sums)
+            ratio = value - evidence + move - (proposal - bandwidth)
+            probability = math.exp(min(0.0, ratio))
+            tallies[WALK, 0] += 1
+            if rng.random() < probability:
+                tallies[WALK, 1] += 1
+                evidence = value
+                _take(factor, spare, sums, other_sums)
+                basis.bandwidths[place] = proposal
+            if tuning:
+                steps[feature] += 1
+                gain = min(0.5, steps[feature] ** -0.6)
+                target = log_step[feature] + gain * (probability - _WALK_TARGET)
+                log_step[feature] = min(max(target, _LOG_STEP_BOUNDS[0]), _LOG_STEP_BOUNDS[1])
+    return evidence

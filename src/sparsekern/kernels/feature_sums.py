@@ -1,0 +1,58 @@
+r"""Kernels as functions of one weighted sum over features, and how a feature changes it.
+
+With bandwidths :math:`\eta_l\ge0` (zero: the feature is not in the kernel) and
+:math:`d_l=(x_l-x'_l)^2`, or :math:`|x_l-x'_l|` for the Laplacian kernel, all kernels here depend on
+:math:`E=\sum_l\eta_ld_l` alone:
+
+=========  ==============================================================
+rbf        :math:`e^{-E}`, that is :math:`\ell_l=1/\sqrt{2\eta_l}`
+laplacian  :math:`e^{-E}`, that is :math:`\ell_l=1/\eta_l`
+matern32   :math:`(1+r)e^{-r}`, :math:`r=\sqrt{6E}`, :math:`\ell_l` as rbf
+matern52   :math:`(1+r+r^2/3)e^{-r}`, :math:`r=\sqrt{10E}`, :math:`\ell_l` as rbf
+=========  ==============================================================
+
+so a kernel column under a changed feature costs one addition and one exponential a row.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .._jit import jit
+from .evaluate import LAPLACIAN, MATERN32, MATERN52, RBF
+
+FEATURE_KERNELS = {
+    "rbf": RBF, "laplacian": LAPLACIAN, "matern32": MATERN32, "matern52": MATERN52,
+}  # fmt: skip
+_FAR = 1e4  # exp(-r) is zero long before
+
+
+@jit
+def add_feature(column, here, bandwidth, kind, sums, out):
+    r"""Write :math:`E+\eta d` for one feature: ``column`` against the value ``here``.
+
+    ``bandwidth`` is negative where a feature leaves; rounding never makes a sum negative.
+    """
+    if kind == LAPLACIAN:
+        for i in range(column.shape[0]):
+            out[i] = max(sums[i] + bandwidth * abs(column[i] - here), 0.0)
+    else:
+        for i in range(column.shape[0]):
+            difference = column[i] - here
+            out[i] = max(sums[i] + bandwidth * difference * difference, 0.0)
+
+
+@jit
+def kernel_of_sums(sums, kind, out):
+    """Write the kernel at every sum."""
+    if kind == MATERN32:
+        for i in range(sums.shape[0]):
+            r = min(math.sqrt(6.0 * sums[i]), _FAR)
+            out[i] = (1.0 + r) * math.exp(-r)
+    elif kind == MATERN52:
+        for i in range(sums.shape[0]):
+            r = min(math.sqrt(10.0 * sums[i]), _FAR)
+            out[i] = (1.0 + r + r * r / 3.0) * math.exp(-r)
+    else:
+        for i in range(sums.shape[0]):
+            out[i] = math.exp(-sums[i])

@@ -15,6 +15,7 @@ LEVELS = {
     "kernels": 2,
     "likelihoods": 3, "bases": 3, "priors": 3,
     "model": 4, "posterior": 4, "posterior_states": 4, "posterior_one_vs_rest": 4,
+    "posterior_base": 4, "posterior_features": 4,
     "inference": 5,
     "recipes": 6, "estimators": 6, "diagnostics": 6,
     "plotting": 7, "datasets": 7,

@@ -2,6 +2,19 @@
 
 __version__ = "0.1.0.dev0"
 
-from .estimators import GKMClassifier, GKMRegressor, SparseGPClassifier
+from .estimators import (
+    DoublySparseClassifier,
+    DoublySparseRegressor,
+    GKMClassifier,
+    GKMRegressor,
+    SparseGPClassifier,
+)
 
-__all__ = ["GKMClassifier", "GKMRegressor", "SparseGPClassifier", "__version__"]
+__all__ = [
+    "DoublySparseClassifier",
+    "DoublySparseRegressor",
+    "GKMClassifier",
+    "GKMRegressor",
+    "SparseGPClassifier",
+    "__version__",
+]

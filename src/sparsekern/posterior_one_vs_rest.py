@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .posterior import KernelExpansionPosterior
+from .posterior_base import ExpansionPosterior
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class OneVsRestPosterior:
 
     Attributes
     ----------
-    members : tuple of KernelExpansionPosterior
+    members : tuple of ExpansionPosterior
         In the order of the classes, with the same chains and draws.
     """
 
-    members: tuple[KernelExpansionPosterior, ...]
+    members: tuple[ExpansionPosterior, ...]
 
     @property
     def n_draws(self) -> int:

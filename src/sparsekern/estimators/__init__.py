@@ -1,7 +1,15 @@
 """scikit-learn estimators."""
 
+from .doubly_sparse_classifier import DoublySparseClassifier
+from .doubly_sparse_regressor import DoublySparseRegressor
 from .gkm_classifier import GKMClassifier
 from .gkm_regressor import GKMRegressor
 from .sparse_gp_classifier import SparseGPClassifier
 
-__all__ = ["GKMClassifier", "GKMRegressor", "SparseGPClassifier"]
+__all__ = [
+    "DoublySparseClassifier",
+    "DoublySparseRegressor",
+    "GKMClassifier",
+    "GKMRegressor",
+    "SparseGPClassifier",
+]

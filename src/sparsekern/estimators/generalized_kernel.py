@@ -107,6 +107,14 @@ class GeneralizedKernelEstimator(KernelDrawsEstimator):
             for response in responses
         ]
 
+    def _combine_attributes(self, members: list[Any]) -> None:
+        """Stack, over one-vs-rest models, what each of them has."""
+        for name in ("length_scale_", "kernel_weights_", "kernel_inclusion_"):
+            if getattr(members[0], name, None) is not None:
+                setattr(self, name, np.stack([getattr(member, name) for member in members]))
+        if members[0].length_scale_ is None:
+            self.length_scale_ = None
+
     def _sweep_options(self) -> dict[str, Any]:
         """Return what a sweep consists of, checked."""
         return {"moves": check_count("active_set_moves", self.active_set_moves)}

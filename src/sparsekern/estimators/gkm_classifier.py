@@ -9,16 +9,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from .._checks import check_choice, check_count
-from ..likelihoods import Hinge, Logit, MultinomialProbit, Probit
-from ..likelihoods._contract import Likelihood
+from .._checks import check_count
+from .class_likelihoods import choose_likelihood
 from .class_prediction import ClassPrediction, encode_classes
+from .generalized_kernel import GeneralizedKernelEstimator
 from .one_vs_rest import OneVsRestEstimator
 
-_LIKELIHOODS: dict[str, type[Likelihood]] = {"probit": Probit, "logit": Logit, "hinge": Hinge}
 
-
-class GKMClassifier(ClassPrediction, ClassifierMixin, OneVsRestEstimator):
+class GKMClassifier(
+    ClassPrediction, ClassifierMixin, OneVsRestEstimator, GeneralizedKernelEstimator
+):
     r"""Sparse Bayesian kernel classifier: the generalized kernel model.
 
     A latent function that rests on a few *active* training rows,
@@ -257,20 +257,11 @@ class GKMClassifier(ClassPrediction, ClassifierMixin, OneVsRestEstimator):
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        name = check_choice("likelihood", self.likelihood, tuple(_LIKELIHOODS))
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         self.classes_, response = encode_classes(y)
         self.__dict__.pop("estimators_", None)
-        likelihood: Likelihood = _LIKELIHOODS[name]()
-        if len(self.classes_) > 2 and name == "hinge":
-            raise ValueError(
-                "Only binary classification is supported with likelihood='hinge'. The type of the "
-                f"target is multiclass, with {len(self.classes_)} classes; use likelihood='probit' "
-                "or 'logit', or wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
-            )
-        if len(self.classes_) > 2 and name == "logit":
+        likelihood, one_vs_rest = choose_likelihood(self.likelihood, len(self.classes_))
+        if one_vs_rest:
             self._fit_one_vs_rest(X, response, likelihood, plan)
-            return
-        if len(self.classes_) > 2:
-            likelihood = MultinomialProbit(len(self.classes_))
-        self._fit_chains(X, response, likelihood, plan)
+        else:
+            self._fit_chains(X, response, likelihood, plan)

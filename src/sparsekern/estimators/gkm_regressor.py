@@ -9,11 +9,9 @@ from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from .._checks import check_choice, check_pair, check_positive
-from ..likelihoods import Gaussian, StudentT
-from ..likelihoods._contract import Likelihood
+from .._checks import check_pair
 from .generalized_kernel import GeneralizedKernelEstimator
-from .predictive import PredictiveRegression
+from .predictive import PredictiveRegression, resolve_noise
 
 
 class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstimator):
@@ -228,19 +226,10 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        likelihood = self._make_likelihood()
+        likelihood = resolve_noise(self.noise, self.degrees_of_freedom)
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
         )
         robust = self.noise == "student_t"
         self._fit_chains(X, self._scale_response(y, robust), likelihood, plan, prior)
-
-    def _make_likelihood(self) -> Likelihood:
-        if check_choice("noise", self.noise, ("gaussian", "student_t")) == "gaussian":
-            return Gaussian()
-        if isinstance(self.degrees_of_freedom, str):
-            check_choice("degrees_of_freedom", self.degrees_of_freedom, ("learned",))
-            return StudentT()
-        values = np.atleast_1d(self.degrees_of_freedom).tolist()
-        return StudentT([check_positive("degrees_of_freedom", value) for value in values])

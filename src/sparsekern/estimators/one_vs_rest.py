@@ -12,17 +12,21 @@ from ..inference._contract import Plan
 from ..inference.diagnostics import summarize_scalars
 from ..likelihoods._contract import Likelihood
 from ..posterior_one_vs_rest import OneVsRestPosterior
-from .generalized_kernel import GeneralizedKernelEstimator
+from .draws import DrawsEstimator
 
 # what belongs to the fit under way or to the whole, not to the model of one class
 _NOT_COPIED = ("_callback_fit_ctx", "_skl_callbacks", "_skl_callbacks_to_teardown", "_chains",
                "_posterior_tree", "estimators_")  # fmt: skip
 
 
-class OneVsRestEstimator(GeneralizedKernelEstimator):
-    """Adds one-vs-rest models to an estimator of the generalized kernel model."""
+class OneVsRestEstimator(DrawsEstimator):
+    """Adds one-vs-rest models to an estimator that can make samplers of several responses."""
 
     classes_: np.ndarray
+
+    # of the estimator: the same model of each response; attributes made of those of the members
+    _make_samplers: Any
+    _combine_attributes: Any
 
     def _fit_one_vs_rest(
         self, X: np.ndarray, codes: np.ndarray, likelihood: Likelihood, plan: Plan
@@ -61,16 +65,11 @@ class OneVsRestEstimator(GeneralizedKernelEstimator):
         self.n_draws_ = first.n_draws_
         self.active_vectors_ = self._draws.rows
         self.active_probabilities_ = self._draws.active_probabilities(len(codes))
-        self.length_scale_ = None
-        if first.length_scale_ is not None:
-            self.length_scale_ = np.stack([member.length_scale_ for member in members])
-        if hasattr(first, "kernel_weights_"):
-            self.kernel_weights_ = np.stack([member.kernel_weights_ for member in members])
-            self.kernel_inclusion_ = np.stack([member.kernel_inclusion_ for member in members])
         self.acceptance_rates_ = {
             name: float(np.mean([member.acceptance_rates_.get(name, np.nan) for member in members]))
             for name in first.acceptance_rates_
         }
+        self._combine_attributes(members)
         self.diagnostics_ = pd.concat([member.diagnostics_ for member in members])
         self.diagnostics_.index = pd.Index(list(self._scalars), name="quantity")
         self._warn_about_convergence()

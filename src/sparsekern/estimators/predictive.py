@@ -15,20 +15,28 @@ from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from .._checks import check_count
-from ..likelihoods._contract import NoiseLaw
-from ..posterior import KernelExpansionPosterior
-from .generalized_kernel import GeneralizedKernelEstimator
+from .._checks import check_choice, check_count, check_positive
+from ..likelihoods import Gaussian, StudentT
+from ..likelihoods._contract import Likelihood, NoiseLaw
+from .draws import DrawsEstimator
 from .kernel_inputs import KernelInputs
 
 _BISECTIONS = 60  # of an interval that holds the quantile: to the last digits
 
 
-class PredictiveRegression(KernelInputs, GeneralizedKernelEstimator):
-    """Predictions of a fitted regression whose posterior is a set of kernel expansions."""
+def resolve_noise(noise: Any, degrees_of_freedom: Any) -> Likelihood:
+    """Return the likelihood that the parameters ``noise`` and ``degrees_of_freedom`` ask for."""
+    if check_choice("noise", noise, ("gaussian", "student_t")) == "gaussian":
+        return Gaussian()
+    if isinstance(degrees_of_freedom, str):
+        check_choice("degrees_of_freedom", degrees_of_freedom, ("learned",))
+        return StudentT()
+    values = np.atleast_1d(degrees_of_freedom).tolist()
+    return StudentT([check_positive("degrees_of_freedom", value) for value in values])
 
-    _draws: KernelExpansionPosterior
-    _training: tuple[np.ndarray, np.ndarray]
+
+class PredictiveRegression(KernelInputs, DrawsEstimator):
+    """Predictions of a fitted regression whose posterior is a set of kernel expansions."""
 
     def _scale_response(self, y: np.ndarray, robust: bool = False) -> np.ndarray:
         """Remember centre and spread of y; return y with mean 0 and variance 1.

@@ -26,6 +26,15 @@ from ..inference.mcmc.checkpoint import Checkpoint, fingerprint
 from .progress import FitReporter, TextProgress, wants_text
 
 
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, pointing at the line outside of this package that called."""
+    frame, level = sys._getframe(1), 2
+    inside = ("sparsekern.", "sklearn.callback", "contextlib")
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(inside):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level - 1)
+
+
 class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of estimators that are fitted by Markov chain Monte Carlo.
 
@@ -127,16 +136,12 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
                 "give a larger number, or set warm_start=False."
             )
         if self.checkpoint is not None:
-            warnings.warn(
+            warn_caller(
                 "checkpoint is not written while warm_start=True goes on with chains in memory.",
-                UserWarning,
-                stacklevel=7,
             )
         if all(chain.sweep >= plan.sweeps for chain in earlier):
-            warnings.warn(
+            warn_caller(
                 "warm_start=True without a larger draws: the chains are left as they are.",
-                UserWarning,
-                stacklevel=7,
             )
         return [
             extend_chain(chain, samplers[number // self.chains], plan)
@@ -191,12 +196,10 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
             raise KeyboardInterrupt(
                 f"{type(self).__name__} was ended while tuning, before any draw was kept.{kept}"
             )
-        warnings.warn(
+        warn_caller(
             f"Sampling was {run.ended} after {run.kept} of {plan.draws} draws in each of "
             f"{len(run.chains)} chains; the fit keeps these {run.kept}. To go on from here, call "
             "set_params(warm_start=True) and fit again with the same data.",
-            UserWarning,
-            stacklevel=7,
         )
 
     def _described_parameters(self) -> dict[str, str]:
@@ -207,7 +210,7 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
     def _warn_unless_converged(self, diagnostics: pd.DataFrame, judged: list[str], kept: int):
         sentence = convergence_problems(diagnostics, judged, self.chains, kept)
         if sentence is not None:
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=8)
+            warn_caller(sentence, ConvergenceWarning)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be built again on demand."""

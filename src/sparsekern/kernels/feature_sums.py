@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .._jit import jit
 from .evaluate import LAPLACIAN, MATERN32, MATERN52, RBF
 
@@ -56,3 +58,42 @@ def kernel_of_sums(sums, kind, out):
     else:
         for i in range(sums.shape[0]):
             out[i] = math.exp(-sums[i])
+
+
+@jit
+def expand_draws(
+    columns, vectors, kind, counts, slots, coefficients, n_features, features, bandwidths, out
+):
+    r"""Write :math:`\sum_jk_{t}(x_i,x_j)\beta_{tcj}` of every draw t and function c.
+
+    Parameters
+    ----------
+    columns : float64[p, m]
+        New rows, by feature.
+    vectors : float64[v, p]
+        Active vectors of all draws.
+    kind : int
+    counts, slots : int[T], int[T, k]
+        Active vectors of each draw, as indices into ``vectors``.
+    coefficients : float64[T, C, k]
+    n_features, features, bandwidths : int[T], int[T, s], float64[T, s]
+        Features of each draw and their bandwidths.
+    out : float64[C, T, m]
+    """
+    rows = columns.shape[1]
+    sums, values = np.empty(rows), np.empty(rows)
+    out[:] = 0.0
+    for t in range(counts.shape[0]):
+        for a in range(counts[t]):
+            vector = vectors[slots[t, a]]
+            sums[:] = 0.0
+            for place in range(n_features[t]):
+                feature = features[t, place]
+                add_feature(
+                    columns[feature], vector[feature], bandwidths[t, place], kind, sums, sums
+                )
+            kernel_of_sums(sums, kind, values)
+            for c in range(out.shape[0]):
+                weight, total = coefficients[t, c, a], out[c, t]
+                for i in range(rows):
+                    total[i] += weight * values[i]

@@ -1,0 +1,136 @@
+"""What the estimators of the doubly-sparse kernel model share: from parameters to chains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._checks import check_choice, check_count, check_flag, check_pair, check_positive, check_share
+from ..inference._contract import Plan
+from ..inference.mcmc.doubly_sparse_sampler import DoublySparseSampler
+from ..kernels.feature_sums import FEATURE_KERNELS
+from ..likelihoods._contract import Likelihood
+from ..model import DoublySparseModel
+from .candidates import resolve_candidates
+from .feature_draws import FeatureDrawsEstimator
+from .kernel_inputs import KernelInputs
+from .screening import screen_features
+
+_LARGE = 2000  # rows, beyond which candidates are chosen by clustering
+_DICTIONARY = 300  # candidates then
+
+
+class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
+    """Base of the estimators of the doubly-sparse model; they differ in their likelihood."""
+
+    expected_features: float
+    expected_vectors: float
+    slab_prior: tuple[float, float]
+    slab_variance: float | None
+    intercept_variance: float
+    max_features: int
+    max_active: int
+    candidates: Any
+    select_features: bool
+    select_vectors: bool
+    screen: int | None
+    feature_moves: int | None
+    feature_swaps: int
+    bandwidth_moves: int
+    active_set_moves: int
+    latent_scans: int
+
+    def _fit_chains(
+        self,
+        X: np.ndarray,
+        response: np.ndarray,
+        likelihood: Likelihood,
+        plan: Plan,
+        noise_prior: tuple[float, float] | None = None,
+    ) -> None:
+        """Sample the posterior and keep it."""
+        (sampler,) = self._make_samplers(X, [response], likelihood, noise_prior)
+        (run,) = self._sample([sampler], plan)
+        self._keep(run, sampler, response)
+
+    def _make_samplers(
+        self,
+        X: np.ndarray,
+        responses: list[np.ndarray],
+        likelihood: Likelihood,
+        noise_prior: tuple[float, float] | None = None,
+    ) -> list[DoublySparseSampler]:
+        """Return the same model of each response."""
+        kind = FEATURE_KERNELS[check_choice("kernel", self.kernel, tuple(FEATURE_KERNELS))]
+        options = self._check_model_parameters()
+        every = self._prepare_training(X)
+        self._every_row = every
+        self._screened = np.arange(every.shape[1])
+        if self.screen is not None:
+            targets = np.column_stack([_columns(response) for response in responses])
+            self._screened = screen_features(every, targets, check_count("screen", self.screen))
+        features = np.asfortranarray(every[:, self._screened])
+        clustering = check_random_state(
+            self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
+        )
+        wanted = self.candidates
+        if wanted is None and len(features) > _LARGE:
+            wanted = _DICTIONARY
+        candidates = resolve_candidates(wanted, features, False, clustering)
+        n_candidates = len(features) if candidates is None else len(candidates)
+        p = features.shape[1]
+        model = DoublySparseModel(
+            likelihood=likelihood,
+            kind=kind,
+            feature_probability=self._probability("expected_features", p),
+            vector_probability=self._probability("expected_vectors", n_candidates),
+            noise_prior=noise_prior,
+            **options,
+        )
+        toggles = max(20, p // 50)
+        if self.feature_moves is not None:
+            toggles = check_count("feature_moves", self.feature_moves)
+        sweep = {
+            "toggles": toggles,
+            "swaps": check_count("feature_swaps", self.feature_swaps, 0),
+            "walks": check_count("bandwidth_moves", self.bandwidth_moves),
+            "moves": check_count("active_set_moves", self.active_set_moves),
+            "scans": check_count("latent_scans", self.latent_scans),
+        }
+        return [
+            DoublySparseSampler(model, features, response, candidates=candidates, **sweep)
+            for response in responses
+        ]
+
+    def _probability(self, name: str, total: int) -> float:
+        """Return the prior probability that makes the expected number what it is asked to be."""
+        return min(check_positive(name, getattr(self, name)) / total, 0.5)
+
+    def _check_model_parameters(self) -> dict[str, Any]:
+        check_flag("standardize", self.standardize)
+        check_share("threshold", self.threshold)
+        prior: tuple[float, float] | None = check_pair(
+            "slab_prior", self.slab_prior, "(shape, rate)"
+        )
+        variance = 1.0
+        if self.slab_variance is not None:
+            prior, variance = None, check_positive("slab_variance", self.slab_variance)
+        return {
+            "slab_prior": prior,
+            "slab_variance": variance,
+            "intercept_variance": check_positive("intercept_variance", self.intercept_variance),
+            "max_features": check_count("max_features", self.max_features),
+            "max_active": check_count("max_active", self.max_active),
+            "select_features": check_flag("select_features", self.select_features),
+            "select_vectors": check_flag("select_vectors", self.select_vectors),
+        }
+
+
+def _columns(response: np.ndarray) -> np.ndarray:
+    """Return real responses and two classes as they are, more classes as indicators."""
+    labels = np.unique(response)
+    if len(labels) > 2 and np.array_equal(labels, np.arange(len(labels))):
+        return (response[:, None] == labels).astype(np.float64)
+    return response

@@ -16,8 +16,12 @@ from threadpoolctl import threadpool_limits
 
 PARTS = (
     "sweep_cost", "effective_samples", "tuning", "memory", "accuracy", "large_n", "likelihoods",
-    "support_vectors", "regression", "family_accuracy",
+    "support_vectors", "regression", "family_accuracy", "doubly_sparse_cases",
+    "doubly_sparse_speed",
 )  # fmt: skip
+
+
+_WITH_SETS = ("effective_samples", "tuning", "family_accuracy", "doubly_sparse_cases")
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -30,9 +34,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         action="store_true",
         help="accuracy: the paper's largest active sets (140, 400) instead of the default 100",
     )
-    parser.add_argument(
-        "--sets", nargs="*", help="effective_samples, tuning, family_accuracy: only these"
-    )
+    parser.add_argument("--sets", nargs="*", help=f"{', '.join(_WITH_SETS)}: only these")
     chosen = parser.parse_args(arguments)
     unknown = set(chosen.parts) - set(PARTS)
     if unknown:
@@ -49,9 +51,9 @@ def main() -> int:
         options: dict[str, object] = {"quick": chosen.quick}
         if name == "accuracy":
             options |= {"n_jobs": chosen.n_jobs, "paper_max_active": chosen.paper_max_active}
-        if name in ("family_accuracy", "support_vectors"):
+        if name in ("family_accuracy", "support_vectors", "doubly_sparse_cases"):
             options["n_jobs"] = chosen.n_jobs
-        if name in ("effective_samples", "tuning", "family_accuracy") and chosen.sets:
+        if name in _WITH_SETS and chosen.sets:
             options["sets"] = tuple(chosen.sets)
         print(f"== {name}", flush=True)
         begin = time.monotonic()

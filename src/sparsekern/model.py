@@ -66,6 +66,8 @@ class DoublySparseModel:
     noise_prior : (float, float) or None
         Shape and rate of the precision of the noise, where the likelihood learns it. Prior
         variances of coefficients and intercept are then in units of that of the noise.
+    spike_variance : float or None
+        Prior variance :math:`\nu_0` of the coefficients of inactive vectors; None: they are zero.
     """
 
     likelihood: Likelihood
@@ -80,6 +82,7 @@ class DoublySparseModel:
     select_features: bool = True
     select_vectors: bool = True
     noise_prior: tuple[float, float] | None = None
+    spike_variance: float | None = None
 
     @property
     def prior(self) -> SilvermanPrior:

@@ -23,12 +23,15 @@ class FeatureExpansionPosterior(ExpansionPosterior):
         Included features of each draw.
     features, bandwidths : ndarray of shape (chains, draws, s)
         Which, and their bandwidths; only the first ``n_features`` entries hold.
+    slab : ndarray of shape (chains, draws, k) or None
+        With a continuous spike: which of the coefficients are in the slab.
     """
 
     kind: int
     n_features: np.ndarray
     features: np.ndarray
     bandwidths: np.ndarray
+    slab: np.ndarray | None = None
 
     def thinned(self, thin: int) -> FeatureExpansionPosterior:
         """Return every ``thin``-th draw of each chain."""
@@ -37,7 +40,21 @@ class FeatureExpansionPosterior(ExpansionPosterior):
             n_features=self.n_features[:, ::thin],
             features=self.features[:, ::thin],
             bandwidths=self.bandwidths[:, ::thin],
+            slab=None if self.slab is None else self.slab[:, ::thin],
         )
+
+    def active_counts(self) -> np.ndarray:
+        """Return the number of active vectors of each draw, those of the slab if there is one."""
+        return self.counts if self.slab is None else self.slab.sum(axis=-1)
+
+    def active_probabilities(self, n_rows: int) -> np.ndarray:
+        """Return the share of draws in which each training row is active."""
+        if self.slab is None:
+            return super().active_probabilities(n_rows)
+        visits = np.bincount(self.slots[self.slab > 0], minlength=len(self.rows))
+        probabilities = np.zeros(n_rows)
+        probabilities[self.rows] = visits / self.n_draws
+        return probabilities
 
     def _kernel_names(self) -> str:
         return next(name for name, code in CODES.items() if code == self.kind)

@@ -46,26 +46,28 @@ def write_sums(basis, row, out):
 
 
 @jit
-def write_weighted_kernel(basis, row, sums, out):
-    """Write the column of ``row`` from its sums."""
-    kernel_of_sums(sums, basis.kind, out)
-    if basis.weight.shape[0] > 0:
-        for i in range(out.shape[0]):
-            out[i] *= basis.weight[row]
-
-
-@jit
 def load_from_sums(basis, factor, sums):
     """Make the whole factor for its active rows from their sums; return its log evidence.
 
     ``sums[a]`` belongs to the active vector at position a; O(n k^2).
     """
-    for a in range(factor.n_active[0]):
-        write_weighted_kernel(basis, factor.rows[a], sums[a], factor.whitened[a])
+    k, n = factor.n_active[0], sums.shape[1]
+    if k > 0:
+        columns = factor.whitened[:k].reshape(k * n)
+        kernel_of_sums(sums[:k].reshape(k * n), basis.kind, columns)
+    _weigh(basis, factor, 0, k)
     refresh_gram(factor)
     refresh_cross(factor)
     refactor(factor)
     return log_evidence(factor)
+
+
+@jit
+def _weigh(basis, factor, first, last):
+    """Multiply the columns from position ``first`` on by their weights."""
+    if basis.weight.shape[0] > 0:
+        for a in range(first, last):
+            factor.whitened[a] *= basis.weight[factor.rows[a]]
 
 
 @jit
@@ -90,7 +92,9 @@ def _value_newcomer(basis, factor, length_scale, row, column):
         prior_row[a] = 0.0
     prior_row[k] = 1.0
     write_sums(basis, row, column)
-    write_weighted_kernel(basis, row, column, factor.whitened[k])
+    kernel_of_sums(column, basis.kind, factor.whitened[k])
+    if basis.weight.shape[0] > 0:
+        factor.whitened[k] *= basis.weight[row]
     return value_column(factor)
 
 

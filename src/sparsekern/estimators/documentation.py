@@ -52,6 +52,11 @@ acceptance_rates_ : dict
     Share of accepted moves after tuning, by kind.
 n_draws_ : int
     Kept draws of each chain.""",
+    "spike parameter": """\
+spike_variance : float or None, default=None
+    Prior variance of the coefficients of inactive vectors, in the units of the slab's: the
+    continuous spike of the paper, in an order of updates that keeps the posterior. Much slower
+    than None, where they are zero; for comparison.""",
     "feature parameters": """\
 expected_features : float, default=1.0
     Prior mean of the number of included features.

@@ -29,6 +29,7 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
     expected_vectors: float
     slab_prior: tuple[float, float]
     slab_variance: float | None
+    spike_variance: float | None
     intercept_variance: float
     max_features: int
     max_active: int
@@ -117,14 +118,24 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         variance = 1.0
         if self.slab_variance is not None:
             prior, variance = None, check_positive("slab_variance", self.slab_variance)
+        select_vectors = check_flag("select_vectors", self.select_vectors)
+        spike = self.spike_variance
+        if spike is not None:
+            check_positive("spike_variance", spike)
+            if not select_vectors:
+                raise ValueError(
+                    f"spike_variance={spike!r} has no part with select_vectors=False, where every "
+                    "vector is in the slab; leave spike_variance=None."
+                )
         return {
+            "spike_variance": spike,
             "slab_prior": prior,
             "slab_variance": variance,
             "intercept_variance": check_positive("intercept_variance", self.intercept_variance),
             "max_features": check_count("max_features", self.max_features),
             "max_active": check_count("max_active", self.max_active),
             "select_features": check_flag("select_features", self.select_features),
-            "select_vectors": check_flag("select_vectors", self.select_vectors),
+            "select_vectors": select_vectors,
         }
 
 

@@ -47,6 +47,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         Shape and rate of the gamma prior of :math:`1/\nu_1`.
     slab_variance : float or None, default=None
         :math:`\nu_1` if it is known; None: learned under ``slab_prior``.
+    <<spike parameter>>
     intercept_variance : float, default=100.0
         Prior variance of :math:`\beta_0`, in units of :math:`\sigma^2`.
     <<feature parameters>>
@@ -84,6 +85,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         noise_prior: tuple[float, float] = (0.001, 0.001),
         slab_prior: tuple[float, float] = (0.5, 50),
         slab_variance: float | None = None,
+        spike_variance: float | None = None,
         intercept_variance: float = 100.0,
         expected_features: float = 1.0,
         expected_vectors: float = 8.0,
@@ -116,6 +118,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         self.noise_prior = noise_prior
         self.slab_prior = slab_prior
         self.slab_variance = slab_variance
+        self.spike_variance = spike_variance
         self.intercept_variance = intercept_variance
         self.expected_features = expected_features
         self.expected_vectors = expected_vectors

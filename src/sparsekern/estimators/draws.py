@@ -56,8 +56,8 @@ class DrawsEstimator(SamplingEstimator):
             chain.size_trace[:done].copy() for chain, done in zip(draws, sweeps, strict=True)
         ]
         self.n_draws_ = kept
-        self.active_vectors_ = self._draws.rows
         self.active_probabilities_ = self._draws.active_probabilities(len(response))
+        self.active_vectors_ = np.flatnonzero(self.active_probabilities_)
         tallies = sum(chain.state.tallies for chain in run.chains)
         self.acceptance_rates_ = {
             name: float(accepted / tried)

@@ -31,7 +31,7 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
 
     def _collect_draws(self, stack: Any, sampler: Any) -> FeatureExpansionPosterior:
         shared = self._collect_expansion(stack, stack("rows"), 1, sampler)
-        counts = stack("n_features")
+        counts, slab = stack("n_features"), stack("slab")
         width = max(1, int(counts.max()))
         shared["vectors"] = self._every_feature(shared["rows"])
         return FeatureExpansionPosterior(
@@ -40,6 +40,7 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
             n_features=counts,
             features=self._screened[stack("features")[..., :width]].astype(np.int32),
             bandwidths=stack("bandwidths")[..., :width],
+            slab=slab if slab.shape[-1] else None,
         )
 
     # set in fit: the features that passed the screening, and training rows with all features
@@ -51,6 +52,7 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
 
     def _collect_scalars(self, stack: Any) -> dict[str, np.ndarray]:
         scalars = super()._collect_scalars(stack)
+        scalars["n_active"] = self._draws.active_counts().astype(np.float64)
         scalars["n_features"] = self._draws.n_features.astype(np.float64)
         scalars["slab_variance"] = stack("variances")[..., 1]
         included = self._draws.included(self.n_features_in_).mean(axis=(0, 1))

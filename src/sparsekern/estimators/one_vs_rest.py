@@ -63,8 +63,8 @@ class OneVsRestEstimator(DrawsEstimator):
             _total(traces) for traces in zip(*(m._size_traces for m in members), strict=True)
         ]
         self.n_draws_ = first.n_draws_
-        self.active_vectors_ = self._draws.rows
         self.active_probabilities_ = self._draws.active_probabilities(len(codes))
+        self.active_vectors_ = np.flatnonzero(self.active_probabilities_)
         self.acceptance_rates_ = {
             name: float(np.mean([member.acceptance_rates_.get(name, np.nan) for member in members]))
             for name in first.acceptance_rates_

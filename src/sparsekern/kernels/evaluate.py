@@ -18,7 +18,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .._jit import jit
+from .exponential import exp_of_negative
 
 _FAR = 1e4  # exp(-r) is zero long before; an infinite r would make 0 * inf of it
 TABLE, RBF, LAPLACIAN, MATERN12, MATERN32, MATERN52, LINEAR = range(7)
@@ -61,27 +64,29 @@ def kernel_against(columns, point, inverse_scale, kind, amplitude, out):
     ``columns`` is the data by feature, C-ordered of shape (p, n), so that the loops run along rows
     of the data and vectorise without reordering a sum.
     """
-    _pair_sums(columns, point, inverse_scale, kind, out)
-    if kind == RBF:
-        for i in range(out.shape[0]):
-            out[i] = amplitude * math.exp(-0.5 * out[i])
-    elif kind == LAPLACIAN:
-        for i in range(out.shape[0]):
-            out[i] = amplitude * math.exp(-out[i])
-    elif kind == MATERN12:
-        for i in range(out.shape[0]):
-            out[i] = amplitude * math.exp(-math.sqrt(out[i]))
-    elif kind == MATERN32:
-        for i in range(out.shape[0]):
-            r = min(math.sqrt(3.0 * out[i]), _FAR)
-            out[i] = amplitude * (1.0 + r) * math.exp(-r)
-    elif kind == MATERN52:
-        for i in range(out.shape[0]):
-            r = min(math.sqrt(5.0 * out[i]), _FAR)
-            out[i] = amplitude * (1.0 + r + r * r / 3.0) * math.exp(-r)
-    else:
+    if kind == LINEAR:
+        _pair_sums(columns, point, inverse_scale, kind, out)
         for i in range(out.shape[0]):
             out[i] = amplitude * out[i]
+        return
+    sums = np.empty(out.shape[0])
+    _pair_sums(columns, point, inverse_scale, kind, sums)
+    if kind == RBF:
+        for i in range(sums.shape[0]):
+            sums[i] *= 0.5
+    elif kind != LAPLACIAN:
+        order = 1.0 if kind == MATERN12 else (3.0 if kind == MATERN32 else 5.0)
+        for i in range(sums.shape[0]):
+            sums[i] = min(math.sqrt(order * sums[i]), _FAR)
+    exp_of_negative(sums, out)
+    if kind == MATERN32:
+        for i in range(sums.shape[0]):
+            out[i] *= 1.0 + sums[i]
+    elif kind == MATERN52:
+        for i in range(sums.shape[0]):
+            out[i] *= 1.0 + sums[i] + sums[i] * sums[i] / 3.0
+    for i in range(out.shape[0]):
+        out[i] *= amplitude
 
 
 @jit

@@ -22,6 +22,7 @@ import numpy as np
 
 from .._jit import jit
 from .evaluate import LAPLACIAN, MATERN32, MATERN52, RBF
+from .exponential import exp_of_negative
 
 FEATURE_KERNELS = {
     "rbf": RBF, "laplacian": LAPLACIAN, "matern32": MATERN32, "matern52": MATERN52,
@@ -46,18 +47,18 @@ def add_feature(column, here, bandwidth, kind, sums, out):
 
 @jit
 def kernel_of_sums(sums, kind, out):
-    """Write the kernel at every sum."""
-    if kind == MATERN32:
+    """Write the kernel at every sum; both arrays are flat."""
+    if kind in (MATERN32, MATERN52):
+        factor = 6.0 if kind == MATERN32 else 10.0
+        roots = np.empty(sums.shape[0])
         for i in range(sums.shape[0]):
-            r = min(math.sqrt(6.0 * sums[i]), _FAR)
-            out[i] = (1.0 + r) * math.exp(-r)
-    elif kind == MATERN52:
+            roots[i] = min(math.sqrt(factor * sums[i]), _FAR)
+        exp_of_negative(roots, out)
+        share = 0.0 if kind == MATERN32 else 1.0 / 3.0
         for i in range(sums.shape[0]):
-            r = min(math.sqrt(10.0 * sums[i]), _FAR)
-            out[i] = (1.0 + r + r * r / 3.0) * math.exp(-r)
+            out[i] *= 1.0 + roots[i] + share * roots[i] * roots[i]
     else:
-        for i in range(sums.shape[0]):
-            out[i] = math.exp(-sums[i])
+        exp_of_negative(sums, out)
 
 
 @jit

@@ -46,6 +46,7 @@ class DoublySparseState(NamedTuple):
     slice_width: np.ndarray  # float64[5], by row of DIRECTIONS, the function last
     log_step: np.ndarray  # float64[p], walk on each bandwidth
     steps: np.ndarray  # int64[p], walks that shaped it
+    slab: np.ndarray  # int64[n], 1 in the slab, 0 in the spike (nothing without a continuous spike)
     tallies: np.ndarray  # int64[7, 2], attempts and acceptances after tuning
 
 
@@ -64,6 +65,7 @@ class DoublySparseDraws(NamedTuple):
     parameters: np.ndarray  # float64[T, r]
     log_likelihood: np.ndarray  # float64[T]
     monitored: np.ndarray  # float64[T, q]
+    slab: np.ndarray  # int8[T, m], membership (nothing without a continuous spike)
     size_trace: np.ndarray  # int32[sweeps], active vectors after every sweep
     features_trace: np.ndarray  # int32[sweeps], included features after every sweep
 
@@ -123,7 +125,7 @@ def open_workspace(
         basis=FeatureColumns(
             columns=columns,
             kind=kind,
-            weight=np.zeros(0),
+            weight=np.ones(len(state.slab)),
             n_features=state.n_features,
             features=state.features,
             bandwidths=state.bandwidths,
@@ -194,9 +196,8 @@ def sweep_once(rng, state, work, prior, settings, tuning):
 
 
 @jit
-def store_draw(rng, state, work, settings, draws, at):
-    """Write everything down as kept draw ``at``."""
-    store_function(rng, state, work, settings, draws, at)
+def store_features(state, draws, at):
+    """Write features and bandwidths down as kept draw ``at``."""
     draws.n_features[at] = state.n_features[0]
     for place in range(state.n_features[0]):
         draws.features[at, place] = state.features[place]
@@ -215,7 +216,8 @@ def run_doubly_sparse(rng, state, work, prior, settings, draws, stop, tune, thin
         draws.features_trace[sweep] = state.n_features[0]
         kept = sweep - tune + 1
         if kept > 0 and kept % thin == 0:
-            store_draw(rng, state, work, settings, draws, kept // thin - 1)
+            store_function(rng, state, work, settings, draws, kept // thin - 1)
+            store_features(state, draws, kept // thin - 1)
         state.sweep[0] = sweep + 1
         if not math.isfinite(response_energy(work.factor)):
             return False

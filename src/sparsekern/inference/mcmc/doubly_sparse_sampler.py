@@ -9,6 +9,7 @@ import numpy as np
 
 from ...model import DoublySparseModel, check_compatible
 from .._contract import Plan
+from .continuous_spike import run_continuous_spike
 from .doubly_sparse import (
     DoublySparseDraws,
     DoublySparseSettings,
@@ -64,11 +65,19 @@ class DoublySparseSampler:
             model, "The Gibbs sampler", REQUIRES, "a likelihood with a Gaussian working response"
         )
         n, p = features.shape
+        latents = np.atleast_2d(model.likelihood.start_working(response[:1])).shape[0]
+        if model.spike_variance is not None and latents > 1:
+            raise ValueError(
+                f"spike_variance={model.spike_variance:g} cannot be used with the "
+                f"{model.likelihood.name} likelihood; leave spike_variance=None, or use "
+                "likelihood='logit', which has a model for each class."
+            )
         self.model, self.features, self.response = model, features, response
         self.monitored_rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
         rows = np.arange(n) if candidates is None else np.unique(candidates)
         self._columns = np.ascontiguousarray(features.T)
-        self._largest = min(model.max_active, len(rows)) if model.select_vectors else len(rows)
+        chosen = model.select_vectors and model.spike_variance is None
+        self._largest = min(model.max_active, len(rows)) if chosen else len(rows)
         self._room = min(model.max_features, p) if model.select_features else p
         provides = model.likelihood.provides
         log_odds = math.log(model.vector_probability / (1.0 - model.vector_probability))
@@ -85,7 +94,7 @@ class DoublySparseSampler:
             toggles=toggles if model.select_features else 0,
             swaps=swaps,
             walks=walks,
-            moves=moves if model.select_vectors else 0,
+            moves=moves if chosen else 0,
             scans=scans,
             directions=np.array(slices, dtype=np.int64),
             function_moves="function moves" in provides and bool(slices),
@@ -94,7 +103,8 @@ class DoublySparseSampler:
     @property
     def engine(self) -> str:
         """Name of the compiled code: there is one for each likelihood."""
-        return f"run_doubly_sparse-{type(self.model.likelihood).__name__}"
+        kind = "doubly_sparse" if self.model.spike_variance is None else "continuous_spike"
+        return f"run_{kind}-{type(self.model.likelihood).__name__}"
 
     def start(self, rng: np.random.Generator, chain: int) -> DoublySparseState:
         """Start sparse: the best single feature for the first chain, none to four for the others.
@@ -104,20 +114,25 @@ class DoublySparseSampler:
         model, settings = self.model, self.settings
         n, p = self.features.shape
         rows = np.zeros(self._largest + 1, np.int64)
-        if model.select_vectors:
-            count = min(self._largest, _START_VECTORS)
-            rows[:count] = rng.permutation(settings.candidates)[:count]
+        count = self._largest
+        slab = np.zeros(0 if model.spike_variance is None else n, np.int64)
+        started = rng.permutation(settings.candidates)[:_START_VECTORS]
+        if model.spike_variance is not None:
+            rows[:count] = settings.candidates
+            slab[started if model.select_vectors else settings.candidates] = 1
+        elif model.select_vectors:
+            count = min(count, len(started))
+            rows[:count] = started[:count]
         else:
-            count = self._largest
             rows[:count] = settings.candidates
         working = np.atleast_2d(model.likelihood.start_working(self.response)).copy()
         noise = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
         if model.noise_prior is not None:
             shape, rate = model.noise_prior
             noise[:2] = shape + 0.5 * n, rate
-        slab = model.slab_variance
+        variance = model.slab_variance
         if model.slab_prior is not None:
-            slab = model.slab_prior[1] / (model.slab_prior[0] + 1.0) * 2.0 ** (chain % 4 - 1.5)
+            variance = model.slab_prior[1] / (model.slab_prior[0] + 1.0) * 2.0 ** (chain % 4 - 1.5)
         state = DoublySparseState(
             sweep=np.zeros(1, np.int64),
             n_active=np.array([count], dtype=np.int64),
@@ -129,10 +144,11 @@ class DoublySparseSampler:
             precision=np.ones(n),
             noise=noise,
             parameters=model.likelihood.start_parameters(),
-            variances=np.array([model.intercept_variance, slab]),
+            variances=np.array([model.intercept_variance, variance]),
             slice_width=np.array([1.0, 1.0, 0.2, 0.2, 0.5]),
             log_step=np.full(p, math.log(0.5)),
             steps=np.zeros(p, np.int64),
+            slab=slab,
             tallies=np.zeros((7, 2), np.int64),
         )
         self._start_features(rng, chain, state)
@@ -179,6 +195,7 @@ class DoublySparseSampler:
             parameters=np.zeros((kept, len(self.model.likelihood.start_parameters()))),
             log_likelihood=np.zeros(kept),
             monitored=np.zeros((kept, len(self.monitored_rows))),
+            slab=np.zeros((kept, 0 if self.model.spike_variance is None else largest), np.int8),
             size_trace=np.zeros(plan.sweeps, np.int32),
             features_trace=np.zeros(plan.sweeps, np.int32),
         )
@@ -199,10 +216,12 @@ class DoublySparseSampler:
         fresh: bool,
     ) -> None:
         """Run compiled sweeps until ``stop``."""
-        finite = run_doubly_sparse(
-            rngs[0], state, workspace, self.model.prior, self.settings, draws, stop, plan.tune,
-            plan.thin,
-        )  # fmt: skip
+        shared = (rngs[0], state, workspace, self.model.prior, self.settings, draws)
+        lengths = (stop, plan.tune, plan.thin)
+        if self.model.spike_variance is None:
+            finite = run_doubly_sparse(*shared, *lengths)
+        else:
+            finite = run_continuous_spike(*shared, self.model.spike_variance, *lengths)
         if not finite:
             raise FloatingPointError(
                 "Sampling broke down numerically: the latent variables are no longer finite. "

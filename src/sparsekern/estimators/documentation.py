@@ -11,7 +11,76 @@ from typing import TypeVar
 
 Class = TypeVar("Class", bound=type)
 
+
+def _text(raw: str) -> str:
+    """Return a raw string without the line breaks at its ends."""
+    return raw.strip("\n")
+
+
 PARAGRAPHS = {
+    "kernel parameter": """\
+kernel : str, kernel object, callable, "precomputed", or list, default="rbf"
+    ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"linear"``
+    (compiled), any other name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, an object
+    of :mod:`sklearn.gaussian_process.kernels`, or a callable ``k(A, B)`` that returns the
+    matrix between the rows of A and B. With ``"precomputed"`` X is the kernel matrix (at
+    prediction: between new and training rows). A list holds several kernels or ``(kernel,
+    columns)`` pairs, the columns by index, mask, slice or name.""",
+    "length-scale parameters": _text(
+        r"""
+length_scale : float, array of shape (n_features,), or str, default="mean_distance"
+    Length scale :math:`\ell` of the kernel, as scikit-learn defines it (Gaussian kernel
+    :math:`\exp(-d^2/2\ell^2)`), on the standardised inputs if ``standardize``.
+    ``"mean_distance"`` and ``"median_distance"`` set the Gaussian kernel to
+    :math:`\exp(-d^2/D^2)` with D the mean (median) distance between training rows, that is
+    :math:`\ell=D/\sqrt2`. A kernel object brings its own.
+learn_length_scale : False, "shared" or "per_feature", default=False
+    Sample the length scale, one for all features or one each, from a uniform prior on
+    ``length_scale_bounds`` times its starting value.
+length_scale_bounds : (float, float), default=(0.1, 10.0)
+    See ``learn_length_scale``.
+max_active : int, default=100
+    Largest number of active vectors; clipped to the number of rows.
+candidates : None, int or array of int, default=None
+    Rows that may become active: all, so many (those nearest to the centres of a k-means
+    clustering), or the rows named. With large n a few hundred save time and lose little.
+"""
+    ),
+    "prior parameters": _text(
+        r"""
+intercept_prior : (float, float), default=(0.5, 0.05)
+    Shape and rate of the gamma prior of :math:`\eta`.
+size_prior : (float, float), default=(1, 1)
+    Shapes of the beta prior of the inclusion probability.
+amplitude_prior : (float, float), default=(2, 0.4)
+    Shape and rate of the gamma prior of each amplitude, with several kernels; ``scale_prior``
+    then has no part.
+zero_probability : float, default=0.5
+    Prior probability that an amplitude is zero, with several kernels.
+standardize : bool, default=True
+    Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
+    ``"precomputed"``).
+jitter : float, default=1e-8
+    Added to the diagonal of the kernel matrix at the active vectors, relative to the mean of
+    the kernel's diagonal.
+"""
+    ),
+    "probit parameters": """\
+active_set_moves : int, default=10
+    Birth, death and swap moves in a sweep.
+joint_moves : int, default=30
+    Birth, death and swap moves inside one joint move of active set, scales and latent function,
+    made every sixth sweep; 0 leaves it out. It is left out, too, for kernels that are not
+    compiled on more than about 5,800 rows.
+latent_scans : int, default=3
+    Scans of the latent variables in a sweep.""",
+    "width attributes": """\
+length_scale_ : ndarray of shape (n_features,) or (n_kernels, n_features), or None
+    The kernel's length scales (infinite for features it does not see); the posterior mean where
+    they are learned.
+kernel_weights_, kernel_inclusion_ : ndarray of shape (n_kernels,)
+    Mean amplitude of each kernel, and the probability that it is not zero. Only with several
+    kernels.""",
     "sampling parameters": """\
 draws : int, default=1000
     Kept draws of each chain.

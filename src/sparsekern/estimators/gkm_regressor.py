@@ -10,10 +10,12 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
 from .._checks import check_pair
+from .documentation import documented
 from .generalized_kernel import GeneralizedKernelEstimator
 from .predictive import PredictiveRegression, resolve_noise
 
 
+@documented
 class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstimator):
     r"""Sparse Bayesian kernel regression: the generalized kernel model.
 
@@ -31,13 +33,7 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
 
     Parameters
     ----------
-    kernel : str, kernel object, callable, "precomputed", or list, default="rbf"
-        ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"linear"``
-        (compiled), any other name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, an object
-        of :mod:`sklearn.gaussian_process.kernels`, or a callable ``k(A, B)`` that returns the
-        matrix between the rows of A and B. With ``"precomputed"`` X is the kernel matrix (at
-        prediction: between new and training rows). A list holds several kernels or ``(kernel,
-        columns)`` pairs, the columns by index, mask, slice or name.
+    <<kernel parameter>>
     noise : {"gaussian", "student_t"}, default="gaussian"
         Law of the noise; ``"student_t"`` bears outliers.
     degrees_of_freedom : float, array of float or "learned", default="learned"
@@ -46,90 +42,20 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
     noise_prior : (float, float), default=(1, 0.1)
         Shape and rate of the gamma prior of :math:`\sigma^{-2}`, for responses scaled to unit
         variance (Student-t noise: unit median deviation, times that of a Gaussian).
-    length_scale : float, array of shape (n_features,), or str, default="mean_distance"
-        Length scale :math:`\ell` of the kernel, as scikit-learn defines it (Gaussian kernel
-        :math:`\exp(-d^2/2\ell^2)`), on the standardised inputs if ``standardize``.
-        ``"mean_distance"`` and ``"median_distance"`` set the Gaussian kernel to
-        :math:`\exp(-d^2/D^2)` with D the mean (median) distance between training rows, that is
-        :math:`\ell=D/\sqrt2`. A kernel object brings its own.
-    learn_length_scale : False, "shared" or "per_feature", default=False
-        Sample the length scale, one for all features or one each, from a uniform prior on
-        ``length_scale_bounds`` times its starting value.
-    length_scale_bounds : (float, float), default=(0.1, 10.0)
-        See ``learn_length_scale``.
-    max_active : int, default=100
-        Largest number of active vectors; clipped to the number of rows.
-    candidates : None, int or array of int, default=None
-        Rows that may become active: all, so many (those nearest to the centres of a k-means
-        clustering), or the rows named. With large n a few hundred save time and lose little.
+    <<length-scale parameters>>
     sparse : bool, default=True
         Whether to learn the active set. With False every row is active.
     scale_prior : (float, float), default=(1, 0.01)
         Shape and rate of the gamma prior of g.
-    intercept_prior : (float, float), default=(0.5, 0.05)
-        Shape and rate of the gamma prior of :math:`\eta`.
-    size_prior : (float, float), default=(1, 1)
-        Shapes of the beta prior of the inclusion probability.
-    amplitude_prior : (float, float), default=(2, 0.4)
-        Shape and rate of the gamma prior of each amplitude, with several kernels; ``scale_prior``
-        then has no part.
-    zero_probability : float, default=0.5
-        Prior probability that an amplitude is zero, with several kernels.
-    standardize : bool, default=True
-        Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
-        ``"precomputed"``).
-    jitter : float, default=1e-8
-        Added to the diagonal of the kernel matrix at the active vectors, relative to the mean of
-        the kernel's diagonal.
+    <<prior parameters>>
     active_set_moves : int, default=20
         Birth, death and swap moves in a sweep.
-    draws : int, default=1000
-        Kept draws of each chain.
-    tune : int, default=1000
-        Sweeps before the first kept draw.
-    chains : int, default=4
-        Independent chains, started apart from each other.
-    thin : int, default=1
-        Sweeps for each kept draw.
-    warm_start : bool, default=False
-        Go on with the chains of the last fit (made with ``warm_start=True``, or interrupted) until
-        they have ``draws`` draws.
-    checkpoint : path-like or None, default=None
-        Folder in which chains are saved while they run. The same fit, started again after the
-        process was killed, resumes and ends with the draws it would have given.
-    progress : "auto", True or False, default="auto"
-        Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
-        terminal, and unless callbacks are set with ``set_callbacks``. The one-time compilation is
-        announced unless False.
-    n_jobs : int or None, default=None
-        Threads that run chains; None is one, -1 all cores. It never changes a result.
-    random_state : int, RandomState or None, default=None
-        Seed.
+    <<sampling parameters>>
 
     Attributes
     ----------
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X has string column names.
-    posterior_ : xarray.DataTree
-        Draws of the scalars, sparse coefficients and, unless large, the pointwise
-        log-likelihood, ready for ArviZ.
-    diagnostics_ : pandas.DataFrame
-        Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
-    active_vectors_ : ndarray
-        Sorted training rows that are active in any kept draw.
-    active_probabilities_ : ndarray of shape (n_samples,)
-        Share of draws in which each training row is active.
-    length_scale_ : ndarray of shape (n_features,) or (n_kernels, n_features), or None
-        The kernel's length scales (infinite for features it does not see); the posterior mean where
-        they are learned.
-    kernel_weights_, kernel_inclusion_ : ndarray of shape (n_kernels,)
-        Mean amplitude of each kernel, and the probability that it is not zero. Only with several
-        kernels.
-    acceptance_rates_ : dict
-        Share of accepted moves after tuning, by kind.
-    n_draws_ : int
-        Kept draws of each chain.
+    <<sampling attributes>>
+    <<width attributes>>
 
     References
     ----------

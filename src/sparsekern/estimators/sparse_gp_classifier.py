@@ -15,11 +15,13 @@ from ..likelihoods import MultinomialProbit, Probit
 from ..likelihoods.multinomial_probit import contrast_matrix
 from ..posterior_states import KernelStatePosterior
 from .class_prediction import ClassPrediction, encode_classes
+from .documentation import documented
 from .generalized_kernel import GeneralizedKernelEstimator
 
 _RESIDUAL_STATES = 100  # of each chain that support_residual averages over
 
 
+@documented
 class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEstimator):
     r"""Sparse Gaussian process classifier: generalized kernel model, coefficients integrated out.
 
@@ -41,104 +43,21 @@ class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEsti
 
     Parameters
     ----------
-    kernel : str, kernel object, callable, "precomputed", or list, default="rbf"
-        ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"linear"``
-        (compiled), any other name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, an object
-        of :mod:`sklearn.gaussian_process.kernels`, or a callable ``k(A, B)`` that returns the
-        matrix between the rows of A and B. With ``"precomputed"`` X is the kernel matrix (at
-        prediction: between new and training rows). A list holds several kernels or ``(kernel,
-        columns)`` pairs, the columns by index, mask, slice or name.
-    length_scale : float, array of shape (n_features,), or str, default="mean_distance"
-        Length scale :math:`\ell` of the kernel, as scikit-learn defines it (Gaussian kernel
-        :math:`\exp(-d^2/2\ell^2)`), on the standardised inputs if ``standardize``.
-        ``"mean_distance"`` and ``"median_distance"`` set the Gaussian kernel to
-        :math:`\exp(-d^2/D^2)` with D the mean (median) distance between training rows, that is
-        :math:`\ell=D/\sqrt2`. A kernel object brings its own.
-    learn_length_scale : False, "shared" or "per_feature", default=False
-        Sample the length scale, one for all features or one each, from a uniform prior on
-        ``length_scale_bounds`` times its starting value.
-    length_scale_bounds : (float, float), default=(0.1, 10.0)
-        See ``learn_length_scale``.
-    max_active : int, default=100
-        Largest number of active vectors; clipped to the number of rows.
-    candidates : None, int or array of int, default=None
-        Rows that may become active: all, so many (those nearest to the centres of a k-means
-        clustering), or the rows named. With large n a few hundred save time and lose little.
+    <<kernel parameter>>
+    <<length-scale parameters>>
     sparse : bool, default=True
         Whether to learn the active set. With False every row is active (BGKM).
     scale_prior : (float, float), default=(2, 0.05)
         Shape and rate of the gamma prior of g.
-    intercept_prior : (float, float), default=(0.5, 0.05)
-        Shape and rate of the gamma prior of :math:`\eta`.
-    size_prior : (float, float), default=(1, 1)
-        Shapes of the beta prior of the inclusion probability.
-    amplitude_prior : (float, float), default=(2, 0.4)
-        Shape and rate of the gamma prior of each amplitude, with several kernels; ``scale_prior``
-        then has no part.
-    zero_probability : float, default=0.5
-        Prior probability that an amplitude is zero, with several kernels.
-    standardize : bool, default=True
-        Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
-        ``"precomputed"``).
-    jitter : float, default=1e-8
-        Added to the diagonal of the kernel matrix at the active vectors, relative to the mean of
-        the kernel's diagonal.
-    active_set_moves : int, default=10
-        Birth, death and swap moves in a sweep.
-    joint_moves : int, default=30
-        Birth, death and swap moves inside one joint move of active set, scales and latent function,
-        made every sixth sweep; 0 leaves it out. It is left out, too, for kernels that are not
-        compiled on more than about 5,800 rows.
-    latent_scans : int, default=3
-        Scans of the latent variables in a sweep.
-    draws : int, default=1000
-        Kept draws of each chain.
-    tune : int, default=1000
-        Sweeps before the first kept draw.
-    chains : int, default=4
-        Independent chains, started apart from each other.
-    thin : int, default=1
-        Sweeps for each kept draw.
-    warm_start : bool, default=False
-        Go on with the chains of the last fit (made with ``warm_start=True``, or interrupted) until
-        they have ``draws`` draws.
-    checkpoint : path-like or None, default=None
-        Folder in which chains are saved while they run. The same fit, started again after the
-        process was killed, resumes and ends with the draws it would have given.
-    progress : "auto", True or False, default="auto"
-        Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
-        terminal, and unless callbacks are set with ``set_callbacks``. The one-time compilation is
-        announced unless False.
-    n_jobs : int or None, default=None
-        Threads that run chains; None is one, -1 all cores. It never changes a result.
-    random_state : int, RandomState or None, default=None
-        Seed.
+    <<prior parameters>>
+    <<probit parameters>>
+    <<sampling parameters>>
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only if X has string column names.
-    posterior_ : xarray.DataTree
-        Draws of the scalars, sparse coefficients and, unless large, the pointwise
-        log-likelihood, ready for ArviZ.
-    diagnostics_ : pandas.DataFrame
-        Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
-    active_vectors_ : ndarray
-        Sorted training rows that are active in any kept draw.
-    active_probabilities_ : ndarray of shape (n_samples,)
-        Share of draws in which each training row is active.
-    length_scale_ : ndarray of shape (n_features,) or (n_kernels, n_features), or None
-        The kernel's length scales (infinite for features it does not see); the posterior mean where
-        they are learned.
-    kernel_weights_, kernel_inclusion_ : ndarray of shape (n_kernels,)
-        Mean amplitude of each kernel, and the probability that it is not zero. Only with several
-        kernels.
-    acceptance_rates_ : dict
-        Share of accepted moves after tuning, by kind.
-    n_draws_ : int
-        Kept draws of each chain.
+    <<sampling attributes>>
+    <<width attributes>>
 
     References
     ----------

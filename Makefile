@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+# a file of tests stays in one process: what its tests share is made once
+WORKERS := -n 2 --dist loadfile
 
 .PHONY: setup demo test test-all bench lint clean
 
@@ -19,10 +21,10 @@ demo: setup
 	$(BIN)/python examples/demo.py
 
 test: setup
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" $(WORKERS)
 
 test-all: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(WORKERS)
 
 bench: setup
 	$(BIN)/python benchmarks/run.py

@@ -41,6 +41,9 @@ class Model:
     noise_prior: tuple[float, float] | None = None
 
 
+LARGEST_SLAB = 1e6  # where the prior of the slab's variance ends; far beyond, digits are lost
+
+
 @dataclass(frozen=True)
 class DoublySparseModel:
     r"""A kernel expansion that selects features inside the kernel, and active vectors.
@@ -88,7 +91,7 @@ class DoublySparseModel:
     def prior(self) -> SilvermanPrior:
         """Prior of the scales; the intercept's is known."""
         shape, rate = self.slab_prior or (0.0, 0.0)
-        return SilvermanPrior(shape, rate, 0.0, 0.0)
+        return SilvermanPrior(shape, rate, 0.0, 0.0, 0.0, LARGEST_SLAB)
 
 
 def check_compatible(

@@ -135,7 +135,9 @@ def test_learned_width_predictions_use_the_width_of_each_draw(two_classes, short
         RBF(0.5) + DotProduct(1.0),
         lambda A, B: np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2)),
     ],
-    ids=str,
+    ids=lambda kernel: (
+        "callable" if callable(kernel) and not hasattr(kernel, "theta") else str(kernel)
+    ),
 )
 def test_kernels(two_classes, short, kernel):
     X, y = two_classes

@@ -539,6 +539,9 @@ def test_download_without_a_network(monkeypatch):
 
 def test_everything_public_is_exported():
     assert sorted(datasets.__all__) == datasets.__all__
-    assert {make.__name__ for make in N_FEATURES} | {"load", "load_breast_cancer_means"} == set(
-        datasets.__all__
-    )
+    assert {make.__name__ for make in N_FEATURES} | {
+        "load",
+        "load_breast_cancer_means",
+        "make_additive",
+        "make_bump",
+    } == set(datasets.__all__)

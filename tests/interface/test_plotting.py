@@ -28,7 +28,7 @@ from sparsekern.plotting.probability_grid import probabilities_on_grid
 from sparsekern.plotting.ranks import pooled_ranks
 
 CHAINS, DRAWS, TUNE = 2, 60, 60
-SCALARS = ["log_likelihood", "n_active", "scale", "intercept", "intercept_precision"]
+SCALARS = ["log_likelihood", "n_active", "intercept", "scale", "intercept_precision"]
 
 
 @pytest.fixture(scope="module")

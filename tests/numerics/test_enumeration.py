@@ -96,7 +96,7 @@ def test_forgotten_proposal_ratio_is_noticed(largest=8):
     """The compiled moves, less the ratio of proposal probabilities, must fail the same check."""
 
     @njit
-    def birth_without(factor, basis, length_scale, row, column):
+    def birth_without(basis, factor, length_scale, row, column):
         k, n = factor.n_active[0], factor.position.shape[0]
         here = move_probabilities(k, largest, n)[0]
         back = move_probabilities(k + 1, largest, n)[1]
@@ -123,7 +123,7 @@ def test_veto_of_near_duplicates_is_noticed():
     """A one-sided veto of births breaks reversibility; it must fail the same check."""
 
     @njit
-    def birth_with_veto(factor, basis, length_scale, row, column):
+    def birth_with_veto(basis, factor, length_scale, row, column):
         value = value_newcomer(basis, factor, length_scale, row, column)
         k = factor.n_active[0]
         return value if factor.prior_root[k, k] > 0.5 else -np.inf

@@ -140,8 +140,10 @@ def test_wrong_prior_in_the_function_scale_move_is_noticed():
     """One power of the stretch too few."""
 
     @njit
-    def density(data, fitted, prior, log_intercept, log_scale, x):
-        value = function_scale._log_density(data, fitted, prior, log_intercept, log_scale, x)
+    def density(data, fitted, prior, intercept, log_intercept, log_scale, x):
+        value = function_scale._log_density(
+            data, fitted, prior, intercept, log_intercept, log_scale, x
+        )
         return value - x
 
     move = recompiled(move_function_scale, _log_density=density)

@@ -128,21 +128,24 @@ spike_variance : float or None, default=None
     than None, where they are zero; for comparison.""",
     "feature parameters": """\
 expected_features : float, default=1.0
-    Prior mean of the number of included features.
+    Prior mean of the number of included features (at most half of those that are screened).
 expected_vectors : float, default=8.0
-    Prior mean of the number of active vectors.
+    Prior mean of the number of active vectors (at most half of the candidates).
 max_features, max_active : int, default=50, 100
     Largest numbers of included features and active vectors.
 candidates : None, int or array of int, default=None
     Rows that may become active: all, so many (those nearest to the centres of a k-means
-    clustering), or the rows named. None stands for 300 beyond 2,000 rows: a dictionary. All
-    rows are used as data in any case.
+    clustering), or the rows named.
+large_n : {"dictionary", "fixed_rows"}, default="dictionary"
+    Beyond 2,000 rows: 300 candidates (unless ``candidates`` says otherwise), all rows as data;
+    or 1,000 rows only, drawn once and spread over the responses, the others ignored.
 select_features, select_vectors : bool, default=True
     With False every feature is included (bandwidths are still learned), or every candidate is
     active.
 screen : int or None, default=None
     Keep so many features before sampling, by their correlation, and that of their squares,
-    with the response. It happens inside ``fit``, so that cross-validation stays honest.
+    with the response. It happens inside ``fit``, so that cross-validation stays honest. The
+    prior then counts the features that are left. Constant features never take part.
 threshold : float, default=0.5
     Inclusion probability from which a feature counts as selected; 0.5 is the median
     probability model. It may be changed after the fit.

@@ -16,10 +16,11 @@ from ..model import DoublySparseModel
 from .candidates import resolve_candidates
 from .feature_draws import FeatureDrawsEstimator
 from .kernel_inputs import KernelInputs
-from .screening import screen_features
+from .screening import screen_features, spread_rows
 
-_LARGE = 2000  # rows, beyond which candidates are chosen by clustering
-_DICTIONARY = 300  # candidates then
+LARGE = 2000  # rows, beyond which ``large_n`` has a say
+DICTIONARY = 300  # candidates then, or
+FIXED_ROWS = 1000  # rows
 
 
 class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
@@ -34,6 +35,7 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
     max_features: int
     max_active: int
     candidates: Any
+    large_n: str
     select_features: bool
     select_vectors: bool
     screen: int | None
@@ -68,18 +70,22 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         options = self._check_model_parameters()
         every = self._prepare_training(X)
         self._every_row = every
-        self._screened = np.arange(every.shape[1])
+        large_n = check_choice("large_n", self.large_n, ("dictionary", "fixed_rows"))
+        seed = self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
+        chance = check_random_state(seed)
+        self._used_rows = np.arange(len(every))
+        if large_n == "fixed_rows" and len(every) > LARGE:
+            self._used_rows = spread_rows(responses[0], FIXED_ROWS, chance)
+            responses = [response[self._used_rows] for response in responses]
+        varying = np.flatnonzero(np.ptp(every[self._used_rows], axis=0) > 0)
+        self._screened = varying if len(varying) else np.arange(every.shape[1])
         if self.screen is not None:
             targets = np.column_stack([_columns(response) for response in responses])
-            self._screened = screen_features(every, targets, check_count("screen", self.screen))
-        features = np.asfortranarray(every[:, self._screened])
-        clustering = check_random_state(
-            self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
-        )
-        wanted = self.candidates
-        if wanted is None and len(features) > _LARGE:
-            wanted = _DICTIONARY
-        candidates = resolve_candidates(wanted, features, False, clustering)
+            count = check_count("screen", self.screen)
+            seen = every[np.ix_(self._used_rows, self._screened)]
+            self._screened = self._screened[screen_features(seen, targets, count)]
+        features = np.asfortranarray(every[np.ix_(self._used_rows, self._screened)])
+        candidates = self._choose_candidates(features, chance)
         n_candidates = len(features) if candidates is None else len(candidates)
         p = features.shape[1]
         model = DoublySparseModel(
@@ -104,6 +110,23 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
             DoublySparseSampler(model, features, response, candidates=candidates, **sweep)
             for response in responses
         ]
+
+    def _choose_candidates(
+        self, features: np.ndarray, chance: np.random.RandomState
+    ) -> np.ndarray | None:
+        wanted = self.candidates
+        if wanted is None and len(features) > LARGE:
+            wanted = DICTIONARY
+        if len(self._used_rows) < len(self._every_row) and not isinstance(
+            wanted, (int, np.integer)
+        ):
+            if wanted is not None:
+                raise ValueError(
+                    "candidates names rows, but large_n='fixed_rows' uses some of them only; give "
+                    "a number of candidates, or large_n='dictionary'."
+                )
+            return None
+        return resolve_candidates(wanted, features, False, chance)
 
     def _probability(self, name: str, total: int) -> float:
         """Return the prior probability that makes the expected number what it is asked to be."""

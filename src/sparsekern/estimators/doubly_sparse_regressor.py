@@ -92,6 +92,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         max_features: int = 50,
         max_active: int = 100,
         candidates: Any = None,
+        large_n: str = "dictionary",
         select_features: bool = True,
         select_vectors: bool = True,
         screen: int | None = None,
@@ -125,6 +126,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         self.max_features = max_features
         self.max_active = max_active
         self.candidates = candidates
+        self.large_n = large_n
         self.select_features = select_features
         self.select_vectors = select_vectors
         self.screen = screen

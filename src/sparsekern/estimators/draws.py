@@ -47,7 +47,7 @@ class DrawsEstimator(SamplingEstimator):
         def stack(name: str) -> np.ndarray:
             return np.stack([getattr(chain, name)[:kept] for chain in draws])
 
-        self._training = (sampler.features, response)
+        self._training = self._training_data(sampler)
         self._monitored_rows = sampler.monitored_rows
         self._draws = self._collect_draws(stack, sampler)
         self._scalars = self._collect_scalars(stack)
@@ -65,6 +65,10 @@ class DrawsEstimator(SamplingEstimator):
             if tried
         }
         self._collect_attributes(stack)
+
+    def _training_data(self, sampler: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that made the likelihood, as predictions see them, and responses."""
+        return sampler.features, sampler.response
 
     def _collect_draws(self, stack: Any, sampler: Any) -> Any:
         """Return the posterior made of stacked draws."""
@@ -89,7 +93,7 @@ class DrawsEstimator(SamplingEstimator):
         return {
             "likelihood": sampler.model.likelihood,
             "rows": rows.astype(np.int64),
-            "vectors": sampler.features[rows],
+            "vectors": self._vectors(sampler, rows),
             "counts": counts,
             "slots": slots,
             "coefficients": coefficients.reshape(*coefficients.shape[:3], width, n_kernels),
@@ -97,6 +101,10 @@ class DrawsEstimator(SamplingEstimator):
             "noise_variances": stack("noise_variance"),
             "parameters": stack("parameters"),
         }
+
+    def _vectors(self, sampler: Any, rows: np.ndarray) -> np.ndarray:
+        """Return training rows by number."""
+        return sampler.features[rows]
 
     def _collect_scalars(self, stack: Any) -> dict[str, np.ndarray]:
         """Return the scalars that every model has, by name."""

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import check_share
 from ..posterior_features import FeatureExpansionPosterior
 from .draws import DrawsEstimator
 from .sampling import warn_caller
@@ -30,10 +31,9 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
     )  # fmt: skip
 
     def _collect_draws(self, stack: Any, sampler: Any) -> FeatureExpansionPosterior:
-        shared = self._collect_expansion(stack, stack("rows"), 1, sampler)
+        shared = self._collect_expansion(stack, self._used_rows[stack("rows")], 1, sampler)
         counts, slab = stack("n_features"), stack("slab")
         width = max(1, int(counts.max()))
-        shared["vectors"] = self._every_feature(shared["rows"])
         return FeatureExpansionPosterior(
             **shared,
             kind=sampler.model.kind,
@@ -43,11 +43,19 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
             slab=slab if slab.shape[-1] else None,
         )
 
-    # set in fit: the features that passed the screening, and training rows with all features
+    # set in fit: the features that passed the screening, the rows that are used as data, and all
+    # rows with all features
     _screened: np.ndarray
+    _used_rows: np.ndarray
     _every_row: np.ndarray
 
-    def _every_feature(self, rows: np.ndarray) -> np.ndarray:
+    def _training_data(self, sampler: Any) -> tuple[np.ndarray, np.ndarray]:
+        rows = self._every_row
+        return rows if len(self._used_rows) == len(rows) else rows[
+            self._used_rows
+        ], sampler.response
+
+    def _vectors(self, sampler: Any, rows: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(self._every_row[rows])
 
     def _collect_scalars(self, stack: Any) -> dict[str, np.ndarray]:
@@ -121,45 +129,60 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "n_draws_")
-        return self.feature_inclusion_ >= self.threshold
+        return self.feature_inclusion_ >= check_share("threshold", self.threshold)
 
     def joint_inclusion(self, features: Any = None) -> pd.DataFrame:
         """Return the probabilities that two features are included together.
 
         Parameters
         ----------
-        features : array-like of int or str, optional
-            Features, by index or name; None: those whose inclusion probability is at least 0.05.
+        features : sequence of int or str, or mask, optional
+            Features, by index or name, or a mask such as ``get_support()``; None: those whose
+            inclusion probability is at least 0.05.
 
         Returns
         -------
         DataFrame
-            Symmetric, with the features' own inclusion probabilities on the diagonal. A pair that
-            is rarely in together although each is in often stands for the same thing.
+            Symmetric, with the features' own inclusion probabilities on the diagonal (one-vs-rest:
+            in any of the models, draw by draw). A pair that is rarely in together although each is
+            in often stands for the same thing.
         """
         check_is_fitted(self, "n_draws_")
         if features is None:
             chosen = np.flatnonzero(self.feature_inclusion_ >= 0.05)
         else:
-            chosen = np.array([self._find_feature(feature) for feature in np.ravel(features)])
+            chosen = self._find_features(features)
         shares = []
         for model in getattr(self, "estimators_", [self]):
             included = model._draws.included(self.n_features_in_)[..., chosen]
-            flat = included.reshape(-1, len(chosen)).astype(np.float64)
+            flat = included.reshape(model._draws.n_draws, len(chosen)).astype(np.float64)
             shares.append(flat)
         together = 1.0 - np.prod([1.0 - flat for flat in shares], axis=0)  # in any of the models
         names = [self._feature_name(feature) for feature in chosen]
         return pd.DataFrame(together.T @ together / len(together), index=names, columns=names)
 
+    def _find_features(self, features: Any) -> np.ndarray:
+        """Return indices of features given by index, name or mask."""
+        given = [features] if isinstance(features, (str, int, np.integer)) else list(features)
+        if len(given) == self.n_features_in_ and all(
+            isinstance(value, (bool, np.bool_)) for value in given
+        ):
+            return np.flatnonzero(np.asarray(given, dtype=bool))
+        return np.array([self._find_feature(feature) for feature in given], dtype=np.intp)
+
     def _find_feature(self, feature: Any) -> int:
         names = list(getattr(self, "feature_names_in_", ()))
         if isinstance(feature, str):
             if feature not in names:
-                raise ValueError(f"{feature!r} is not among the features seen in fit: {names}.")
+                raise ValueError(
+                    f"{str(feature)!r} is not among the features seen in fit: {', '.join(names)}."
+                )
             return names.index(feature)
-        if not 0 <= int(feature) < self.n_features_in_:
+        whole = isinstance(feature, (int, np.integer)) and not isinstance(feature, bool)
+        if not whole or not 0 <= feature < self.n_features_in_:
             raise ValueError(
-                f"features must lie between 0 and {self.n_features_in_ - 1}, got {feature!r}."
+                f"features must be names, a mask, or whole numbers from 0 to "
+                f"{self.n_features_in_ - 1}; got {feature}."
             )
         return int(feature)
 
@@ -169,7 +192,14 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
         held = np.arange(draws.features.shape[-1]) < draws.n_features[..., None]
         groups["sparse_features"] = {
             "feature": np.where(held, draws.features, -1),
-            "bandwidth": np.where(held, draws.bandwidths, 0.0),
+            "feature_bandwidth": np.where(held, draws.bandwidths, 0.0),
         }
-        dims |= {"feature": ["place"], "bandwidth": ["place"]}
+        dims |= {"feature": ["place"], "feature_bandwidth": ["place"]}
+        named = [name for name in self._scalars if name.startswith("bandwidth[")]
+        if named:
+            groups["posterior"]["bandwidth"] = np.stack(
+                [self._scalars[name] for name in named], axis=-1
+            )
+            dims["bandwidth"] = ["selected_feature"]
+            coords["selected_feature"] = [name[len("bandwidth[") : -1] for name in named]
         return groups, dims, coords

@@ -18,6 +18,8 @@ from .draws import DrawsEstimator
 _NOT_COPIED = ("_callback_fit_ctx", "_skl_callbacks", "_skl_callbacks_to_teardown", "_chains",
                "_posterior_tree", "estimators_")  # fmt: skip
 
+_ABSENT = ("coefficient", "feature_bandwidth", "bandwidth")  # zero where a model lacks an entry
+
 
 class OneVsRestEstimator(DrawsEstimator):
     """Adds one-vs-rest models to an estimator that can make samplers of several responses."""
@@ -86,9 +88,10 @@ class OneVsRestEstimator(DrawsEstimator):
                 [tree[group].to_dataset() for tree in trees],
                 dim=xr.IndexVariable("class", self.classes_),
                 join="outer",
-                fill_value={"training_row": -1, "coefficient": 0.0},
+                fill_value={"training_row": -1, "feature": -1} | dict.fromkeys(_ABSENT, 0.0),
             ).transpose("chain", "draw", ..., "class")
-            for group in ("posterior", "sparse_coefficients")
+            for group in trees[0].children
+            if group.startswith(("posterior", "sparse"))
         }
         values = {"observed_data": {"y": self._training[1]}}
         if pointwise and self._pointwise_is_small():

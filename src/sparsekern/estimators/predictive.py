@@ -44,6 +44,7 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
         ``robust`` takes median and median deviation (those of a Gaussian) in their place, so that a
         few gross errors do not squeeze all other responses together.
         """
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         largest = max(float(np.abs(y).max()), np.finfo(np.float64).tiny)
         centre = largest * float((y / largest).mean())
         spread = largest * float(((y - centre) / largest).std())

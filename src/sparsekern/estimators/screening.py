@@ -1,4 +1,4 @@
-r"""Marginal screening of very many features.
+r"""Marginal screening of very many features, and a choice among very many rows.
 
 The score of a feature is the larger one of :math:`|cor(x,t)|` and :math:`|cor(x^2,t)|`, x centred,
 over the columns t of the response (one for each class, where there are several): squares see
@@ -26,7 +26,9 @@ def marginal_scores(features: np.ndarray, targets: np.ndarray) -> np.ndarray:
     step = max(1, _BLOCK_NUMBERS // len(features))
     for start in range(0, features.shape[1], step):
         block = slice(start, start + step)
-        plain = features[:, block] - features[:, block].mean(axis=0)
+        plain = features[:, block]
+        plain = plain / np.maximum(np.abs(plain).max(axis=0), np.finfo(np.float64).tiny)
+        plain = plain - plain.mean(axis=0)
         for columns in (plain, plain**2):
             centred = columns - columns.mean(axis=0)
             length = np.linalg.norm(centred, axis=0)
@@ -43,3 +45,14 @@ def screen_features(features: np.ndarray, targets: np.ndarray, count: int) -> np
         return np.arange(features.shape[1])
     scores = marginal_scores(features, targets)
     return np.sort(np.argsort(-scores, kind="stable")[:count])
+
+
+def spread_rows(response: np.ndarray, count: int, chance: np.random.RandomState) -> np.ndarray:
+    """Return ``count`` rows, sorted, spread evenly over the order of their responses.
+
+    Classes keep their shares, real responses their quantiles; which row stands for its stretch is
+    left to chance.
+    """
+    order = np.lexsort((chance.permutation(len(response)), response))
+    edges = np.linspace(0, len(order), count + 1).astype(np.intp)
+    return np.sort(order[chance.randint(edges[:-1], edges[1:])])

@@ -27,6 +27,7 @@ from .exponential import exp_of_negative
 FEATURE_KERNELS = {
     "rbf": RBF, "laplacian": LAPLACIAN, "matern32": MATERN32, "matern52": MATERN52,
 }  # fmt: skip
+_FARTHEST = 1e290  # infinite distances would not cancel when a feature leaves
 _FAR = 1e4  # exp(-r) is zero long before
 
 
@@ -38,11 +39,13 @@ def add_feature(column, here, bandwidth, kind, sums, out):
     """
     if kind == LAPLACIAN:
         for i in range(column.shape[0]):
-            out[i] = max(sums[i] + bandwidth * abs(column[i] - here), 0.0)
+            distance = min(abs(column[i] - here), _FARTHEST)
+            out[i] = max(sums[i] + bandwidth * distance, 0.0)
     else:
         for i in range(column.shape[0]):
             difference = column[i] - here
-            out[i] = max(sums[i] + bandwidth * difference * difference, 0.0)
+            distance = min(difference * difference, _FARTHEST)
+            out[i] = max(sums[i] + bandwidth * distance, 0.0)
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Figures of fitted models, with matplotlib: chains, decision surfaces and calibration.
+"""Figures of fitted models, with matplotlib: chains, surfaces, calibration and feature effects.
 
 Every function draws into the axes it is given, or into a new figure if it is given none, and
 returns the axes. None of them shows a figure or changes matplotlib's settings.
@@ -7,6 +7,8 @@ returns the axes. None of them shows a figure or changes matplotlib's settings.
 from .active_trace import plot_active_trace
 from .calibration import plot_calibration
 from .decision_surface import plot_decision_surface
+from .feature_effect import plot_feature_effect
+from .inclusion import plot_inclusion
 from .ranks import plot_ranks
 from .traces import plot_traces
 
@@ -14,6 +16,8 @@ __all__ = [
     "plot_active_trace",
     "plot_calibration",
     "plot_decision_surface",
+    "plot_feature_effect",
+    "plot_inclusion",
     "plot_ranks",
     "plot_traces",
 ]

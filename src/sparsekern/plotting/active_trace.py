@@ -45,7 +45,11 @@ def plot_active_trace(model: Any, axes: Any = None) -> np.ndarray:
     sweeps, tune, limit = list(kept), 0, np.inf
     if hasattr(model, "fit"):
         sweeps, tune = model._size_traces, model._plan.tune
-        limit = min(model.max_active, len(model.active_probabilities_)) if model.sparse else np.inf
+        limit = (
+            min(model.max_active, len(model.active_probabilities_))
+            if _selects_vectors(model)
+            else np.inf
+        )
     axes = open_axes(axes, 1, 2, figsize=(7.5, 3.0), width_ratios=(2.4, 1)).ravel()
     trace, marginal = axes
     note: dict[str, Any] = {"fontsize": "small", "color": "0.3", "va": "top", "ha": "right"}
@@ -80,3 +84,8 @@ def plot_active_trace(model: Any, axes: Any = None) -> np.ndarray:
     marginal.set_xlabel("Posterior probability")
     name_chains(trace, len(sweeps))
     return axes
+
+
+def _selects_vectors(model: Any) -> bool:
+    """Tell whether the active set was learned; families name that parameter differently."""
+    return bool(getattr(model, "sparse", getattr(model, "select_vectors", True)))

@@ -9,6 +9,7 @@ density of a log scale is :math:`a\log g-bg` up to a constant.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 
@@ -24,3 +25,4 @@ class SilvermanPrior(NamedTuple):
     intercept_shape: float
     intercept_rate: float
     zero_probability: float = 0.0
+    largest_variance: float = math.inf  # of the coefficients: the prior ends there

@@ -32,12 +32,13 @@ def summarize_scalars(scalars: Mapping[str, np.ndarray]) -> pd.DataFrame:
         if values.shape[1] < 4 or np.ptp(values) == 0.0:
             row += [np.nan] * 4
         else:
-            row += [
-                array_stats.mcse(values, method="mean"),
-                array_stats.ess(values, method="bulk"),
-                array_stats.ess(values, method="tail", prob=(0.05, 0.95)),
-                array_stats.rhat(values),
-            ]
+            with np.errstate(divide="ignore", invalid="ignore"):  # chains that stand still, apart
+                row += [
+                    array_stats.mcse(values, method="mean"),
+                    array_stats.ess(values, method="bulk"),
+                    array_stats.ess(values, method="tail", prob=(0.05, 0.95)),
+                    array_stats.rhat(values),
+                ]
         table.append(row)
     return pd.DataFrame(
         np.array(table, dtype=np.float64).reshape(-1, len(_COLUMNS)),

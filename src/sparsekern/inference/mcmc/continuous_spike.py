@@ -57,7 +57,9 @@ def _draw_slab(rng, state, work, prior, settings, spike_variance):
     if prior.scale_shape > 0.0:
         rate = prior.scale_rate + 0.5 * squares / noise
         precision = rng.standard_gamma(prior.scale_shape + 0.5 * members) / rate
-        state.variances[1] = 1.0 / max(precision, 1e-12)
+        # beyond the end of the prior: refused, which keeps the truncated law (drawn once a sweep)
+        if precision * prior.largest_variance > 1.0:
+            state.variances[1] = 1.0 / precision
     slab = state.variances[1]
     constant = settings.log_weights[1] - settings.log_weights[0]
     constant -= 0.5 * math.log(slab / spike_variance)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import jit, jit_inlined
 from ...bases.feature_columns import FeatureColumns, rebuild_features
 from ...likelihoods._augmented import WorkingMemory
 from ...likelihoods._compiled import update_working
@@ -168,7 +168,7 @@ def sweep_features(rng, state, work, settings, tuning):
     )  # fmt: skip
 
 
-@jit
+@jit_inlined
 def sweep_once(rng, state, work, prior, settings, tuning):
     """Carry out one sweep, all but the coefficients."""
     factor, sweep = work.factor, state.sweep[0]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model import DoublySparseModel, check_compatible
+from ...model import LARGEST_SLAB, DoublySparseModel, check_compatible
 from .._contract import Plan
 from .continuous_spike import run_continuous_spike
 from .doubly_sparse import (
@@ -133,6 +133,7 @@ class DoublySparseSampler:
         variance = model.slab_variance
         if model.slab_prior is not None:
             variance = model.slab_prior[1] / (model.slab_prior[0] + 1.0) * 2.0 ** (chain % 4 - 1.5)
+            variance = min(variance, 0.5 * LARGEST_SLAB)
         state = DoublySparseState(
             sweep=np.zeros(1, np.int64),
             n_active=np.array([count], dtype=np.int64),

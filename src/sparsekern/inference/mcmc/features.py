@@ -149,7 +149,8 @@ def walk_bandwidths(
             _shift(basis, factor, feature, proposal - bandwidth, sums, other_sums)
             value = load_from_sums(basis, spare, other_sums)
             ratio = value - evidence + move - (proposal - bandwidth)
-            probability = math.exp(min(0.0, ratio))
+            # a sum that is no number (a hopeless proposal, numerically) compares as false: refused
+            probability = math.exp(min(0.0, ratio)) if ratio > -math.inf else 0.0
             tallies[WALK, 0] += 1
             if rng.random() < probability:
                 tallies[WALK, 1] += 1

@@ -30,6 +30,8 @@ _MOST_STEPS = 100
 @jit
 def _log_density(data, fitted, prior, intercept, log_intercept, log_scale, x):
     log_scale -= 2.0 * x
+    if math.exp(-log_scale) > prior.largest_variance:
+        return -math.inf
     value = scaled_log_likelihood(data, fitted, math.exp(x), 1.0)
     value += prior.scale_shape * log_scale - prior.scale_rate * math.exp(log_scale)
     if prior.intercept_shape == 0.0:

@@ -112,6 +112,8 @@ def _log_density(factor, prior, root, projected, start, direction, summary, x):
     log_scale = start[1] + direction[1] * x
     variances = np.empty(2)
     variances[0], variances[1] = math.exp(-log_intercept), math.exp(-log_scale)
+    if variances[1] > prior.largest_variance:
+        return -math.inf
     latents = factor.response.shape[0]
     value = 0.0
     if direction[0] != 0.0:

@@ -1,0 +1,181 @@
+"""Moves of the features alone against quadrature over all feature sets and bandwidths.
+
+Active vectors and slab are held; two or three features, every set, bandwidths on a grid. The same
+comparison must fail, clearly, for moves with a piece left out.
+"""
+
+import numpy as np
+import pytest
+from chain_setup import recompiled
+from doubly_sparse_dense import (
+    KERNELS,
+    covariance,
+    feature_terms,
+    log_evidence,
+    scores,
+    worst,
+)
+from doubly_sparse_setup import MODEL, bare, record_features, rewritten
+from numba import njit
+
+from sparsekern.bases.feature_columns import load_from_sums
+from sparsekern.inference.mcmc.features import swap_features, toggle_features, walk_bandwidths
+
+N, NU, ROWS = 6, 2.5, [0, 2, 3]
+COUNTS = np.array([1, 1, 1])
+PROBABILITY = 0.25
+
+
+def _data(p, latents=1):
+    rng = np.random.default_rng(11)
+    features = rng.standard_normal((N, p))
+    response = 1.2 * np.sin(2 * features[:, 0]) + 0.4 * rng.standard_normal((latents, N))
+    return features, response, np.exp(0.5 * rng.standard_normal(N))
+
+
+def _functionals(eta):
+    """Bounded or light-tailed functions of the bandwidths (zero: not included)."""
+    included = eta > 0
+    size = included.sum(1)
+    found = {f"in {j}": included[:, j] for j in range(eta.shape[1])}
+    found |= {f"eta {j}": eta[:, j] for j in range(eta.shape[1])}
+    found |= {f"rho {j}": included[:, j] * np.exp(-eta[:, j]) for j in range(eta.shape[1])}
+    found |= {"empty": size == 0, "two": size == 2, "both": included[:, 0] & included[:, 1]}
+    found |= {"eta^2": (eta**2).sum(1), "product": eta[:, 0] * eta[:, 1]}
+    found["small"] = (np.where(included, eta, 9.0) < 0.1).sum(1)
+    return {name: values.astype(float) for name, values in found.items()}
+
+
+def _exact(p, kind, noise_prior, latents, room, count):
+    features, response, precision = _data(p, latents)
+    eta, logs, kernels = feature_terms(features, PROBABILITY, room, kind, count)
+    logs = logs + np.array(
+        [
+            log_evidence(response, covariance(k, ROWS, NU, MODEL["v0"], precision), noise_prior)
+            for k in kernels
+        ]
+    )
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    return {
+        name: float(weights @ values)
+        for name, values in _functionals(eta).items()
+        if name != "small"  # not smooth: quadrature is for the others
+    }
+
+
+def _chain(record, p, kind, noise_prior, latents, room, sweeps, counts=COUNTS, log_odds=None):
+    features, response, precision = _data(p, latents)
+    pieces = bare(
+        features, MODEL | {"kind": kind}, [0], [0.5], ROWS, response, NU, precision,
+        noise_prior=noise_prior, room=room,
+    )  # fmt: skip
+    eta = np.zeros((sweeps, p))
+    odds = np.log(PROBABILITY / (1 - PROBABILITY)) if log_odds is None else log_odds
+    step = np.full(p, np.log(1.0)) + 0.3 * np.arange(p)
+    rng = np.random.default_rng(12)
+    drift, tallies = record(rng, *pieces, odds, counts, step, eta)
+    assert drift < 1e-9
+    return _functionals(eta), tallies
+
+
+def _compare(record, p=2, kind="rbf", noise_prior=(2.0, 1.0), latents=1, room=None, **options):
+    room = p if room is None else room
+    exact = _exact(p, kind, noise_prior, latents, room, 48 if p == 2 else 33)
+    rough = _exact(p, kind, noise_prior, latents, room, 36 if p == 2 else 25)
+    draws, tallies = _chain(record, p, kind, noise_prior, latents, room, **options)
+    error = {name: abs(exact[name] - rough[name]) for name in exact}
+    assert max(error.values()) < 2e-3, error
+    z = scores(draws, exact, error)
+    print(worst(z), tallies.ravel())
+    return z, tallies
+
+
+CASES = [
+    ("rbf", (2.0, 1.0), 1), ("rbf", None, 1), ("laplacian", (2.0, 1.0), 1),
+    ("matern32", None, 2), ("matern52", (2.0, 1.0), 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "noise_prior", "latents"), CASES)
+def test_features_and_bandwidths(kind, noise_prior, latents):
+    z, tallies = _compare(
+        record_features, kind=kind, noise_prior=noise_prior, latents=latents, sweeps=250_000
+    )
+    assert kind in KERNELS
+    assert (tallies[:, 1] > 1000).all()
+    assert max(map(abs, z.values())) < 4, z
+
+
+@pytest.mark.parametrize("room", [1, 2])
+def test_prior_that_ends(room):
+    """Room for one or two of three features; exchanges are the only way between full sets."""
+    z, _ = _compare(record_features, p=3, room=room, sweeps=250_000)
+    assert max(map(abs, z.values())) < 4, z
+
+
+@pytest.mark.parametrize("counts", [(1, 0, 0), (3, 2, 0), (1, 0, 3)], ids=str)
+def test_moves_in_other_numbers(counts):
+    """Every move keeps the law whatever the others do; toggles alone must already reach it."""
+    z, _ = _compare(record_features, counts=np.array(counts), sweeps=250_000)
+    assert max(map(abs, z.values())) < 4, z
+
+
+def test_forgotten_prior_odds_are_noticed():
+    z, _ = _compare(record_features, sweeps=30_000, log_odds=0.0)
+    assert max(map(abs, z.values())) > 6
+
+
+def test_forgotten_jacobian_of_the_walk_is_noticed():
+    walk = rewritten(walk_bandwidths, "+ move - (proposal", "- (proposal")
+    z, _ = _compare(recompiled(record_features, walk_bandwidths=walk), sweeps=60_000)
+    assert max(map(abs, z.values())) > 6
+
+
+def test_forgotten_prior_of_the_walk_is_noticed():
+    walk = rewritten(walk_bandwidths, " + move - (proposal - bandwidth)", " + move")
+    z, _ = _compare(recompiled(record_features, walk_bandwidths=walk), sweeps=60_000)
+    assert max(map(abs, z.values())) > 6
+
+
+def test_stale_evidence_is_noticed():
+    """Toggles that go on comparing with the evidence they began with."""
+    toggle = rewritten(
+        toggle_features, "tallies[kind, 1] += 1\n        evidence = value", "tallies[kind, 1] += 1"
+    )
+    features, response, precision = _data(2)
+    exact = _exact(2, "rbf", (2.0, 1.0), 1, 2, 48)
+    pieces = bare(
+        features, MODEL, [0], [0.5], ROWS, response, NU, precision, noise_prior=(2.0, 1.0)
+    )
+    eta = np.zeros((60_000, 2))
+    odds = np.log(PROBABILITY / (1 - PROBABILITY))
+    record = recompiled(record_features, toggle_features=toggle)
+    counts = np.array([3, 0, 0])
+    record(np.random.default_rng(3), *pieces, odds, counts, np.zeros(2), eta)
+    z = scores(_functionals(eta), exact)
+    print(worst(z))
+    assert max(map(abs, z.values())) > 6
+
+
+def test_exchange_at_another_bandwidth_is_noticed():
+    """Taking over the evidence of another bandwidth than the one written down."""
+
+    @njit
+    def other(basis, factor, sums):
+        return load_from_sums(basis, factor, 0.5 * sums)
+
+    swap = recompiled(swap_features, load_from_sums=other)
+    features, response, precision = _data(2)
+    pieces = bare(
+        features, MODEL, [0], [0.5], ROWS, response, NU, precision, noise_prior=(2.0, 1.0)
+    )
+    exact = _exact(2, "rbf", (2.0, 1.0), 1, 2, 48)
+    eta = np.zeros((200_000, 2))
+    odds = np.log(PROBABILITY / (1 - PROBABILITY))
+    record = recompiled(record_features, swap_features=swap)
+    counts = np.array([1, 3, 1])
+    record(np.random.default_rng(3), *pieces, odds, counts, np.zeros(2), eta)
+    z = scores(_functionals(eta), exact)
+    print(worst(z))
+    assert max(map(abs, z.values())) > 6

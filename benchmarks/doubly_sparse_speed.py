@@ -99,6 +99,12 @@ def _exponentials(values, out):
         out[i] = math.exp(-values[i])
 
 
+@jit
+def _repeat(rng, state, work, settings, times):
+    for _ in range(times):
+        sweep_features(rng, state, work, settings, False)
+
+
 def _toggle(n: int, k: int, repeats: int) -> Row:
     sampler, _ = _sampler(n, 200, toggles=50, swaps=0, walks=1, moves=20)
     plan = Plan(repeats, 1, 1)
@@ -110,15 +116,10 @@ def _toggle(n: int, k: int, repeats: int) -> Row:
     state.n_features[0] = 1
     work = sampler.open(state)
     only = sampler.settings._replace(walks=0)
-    sweep_features(rng, state, work, only, False)
-
-    def toggles() -> None:
-        for _ in range(repeats):
-            state.n_active[0] = k
-            sweep_features(rng, state, work, only, False)
+    _repeat(rng, state, work, only, 1)
 
     # a sweep of features is 50 toggles and one rebuild, which costs no less than a toggle
-    toggle = seconds(toggles) / repeats / 51
+    toggle = seconds(lambda: _repeat(rng, state, work, only, repeats)) / repeats / 51
     values, out = np.abs(rng.standard_normal(n * k)), np.empty(n * k)
     columns = np.asfortranarray(rng.standard_normal((n, k + 1)))
     gram = dsyrk(1.0, columns, trans=1, lower=1) + np.eye(k + 1)
@@ -141,13 +142,8 @@ def _sweep(n: int, p: int, sweeps: int) -> Row:
     run_chains([sampler], [chain], Plan(500, 0, 1))
     whole = seconds(lambda: run_chains([sampler], [chain], plan)) / sweeps
     work, rng = sampler.open(chain.state), np.random.default_rng(3)
-    sweep_features(rng, chain.state, work, sampler.settings, False)
-
-    def features() -> None:
-        for _ in range(sweeps):
-            sweep_features(rng, chain.state, work, sampler.settings, False)
-
-    part = seconds(features) / sweeps
+    _repeat(rng, chain.state, work, sampler.settings, 1)
+    part = seconds(lambda: _repeat(rng, chain.state, work, sampler.settings, sweeps)) / sweeps
     return {
         "what": f"sweep over its feature moves, n = {n}, p = {p}",
         "floors": whole / part,

@@ -1,0 +1,91 @@
+"""Are inclusion probabilities calibrated where effects are weak?
+
+200 simulated sets, n = 60, ten standard normal features, each with an effect with probability 0.2
+(`expected_features=2`, the same odds): a random smooth function of it, sum of two sines of random
+frequency and phase, scaled to a standard deviation uniform on (0, 1.2); noise of standard deviation
+one. All 2,000 inclusion probabilities are sorted into bins: in a calibrated model the share of true
+features in a bin is its mean probability. `error` is the binomial standard error of that share; a
+plot is written beside the table. The last row is the share of all true features and the Brier score.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+from tables import Row
+
+from sparsekern import DoublySparseRegressor
+
+_ROWS, _FEATURES, _SHARE = 60, 10, 0.2
+_EDGES = np.array([0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 1.0 + 1e-9])
+
+
+def _simulate(number: int):
+    rng = np.random.default_rng([77, number])
+    X = rng.standard_normal((_ROWS, _FEATURES))
+    true = rng.random(_FEATURES) < _SHARE
+    y = rng.standard_normal(_ROWS)
+    for feature in np.flatnonzero(true):
+        effect = np.zeros(_ROWS)
+        for _ in range(2):
+            frequency, phase = rng.uniform(0.3, 1.5), rng.uniform(0, 2 * np.pi)
+            effect += rng.standard_normal() * np.sin(frequency * X[:, feature] + phase)
+        y += rng.uniform(0, 1.2) * (effect - effect.mean()) / effect.std()
+    return X, y, true
+
+
+def _run(number: int, effort: dict) -> tuple[np.ndarray, np.ndarray]:
+    X, y, true = _simulate(number)
+    model = DoublySparseRegressor(
+        expected_features=_SHARE * _FEATURES, random_state=number, progress=False, **effort
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X, y).feature_inclusion_, true
+
+
+def measure(quick: bool, n_jobs: int = 2) -> list[Row]:
+    effort = {"draws": 100, "tune": 100, "chains": 2} if quick else {"draws": 1000, "tune": 500}
+    with parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
+        found = Parallel()(delayed(_run)(number, effort) for number in range(10 if quick else 200))
+    probability = np.concatenate([entry[0] for entry in found])
+    true = np.concatenate([entry[1] for entry in found]).astype(float)
+    rows: list[Row] = []
+    for low, high in zip(_EDGES[:-1], _EDGES[1:], strict=True):
+        inside = (probability >= low) & (probability < high)
+        if inside.any():
+            share, count = float(true[inside].mean()), int(inside.sum())
+            mean = float(probability[inside].mean())
+            spread = np.sqrt(max(mean * (1 - mean), 1e-6) / count)
+            rows.append({
+                "bin": f"{low:g} to {min(high, 1.0):g}", "features": count, "probability": mean,
+                "share true": share, "error": float(spread), "z": float((share - mean) / spread),
+            })  # fmt: skip
+    if not quick:
+        _plot(rows)
+    brier = float(np.mean((probability - true) ** 2))
+    rows.append({
+        "bin": f"all (Brier score {brier:.4f})", "features": len(true),
+        "probability": float(probability.mean()), "share true": float(true.mean()),
+    })  # fmt: skip
+    return rows
+
+
+def _plot(rows: list[Row]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(4, 4), layout="constrained")
+    ax.plot([0, 1], [0, 1], "k:", linewidth=1)
+    ax.errorbar(
+        [row["probability"] for row in rows], [row["share true"] for row in rows],
+        yerr=[2 * row["error"] for row in rows], fmt="o", capsize=3,
+    )  # fmt: skip
+    ax.set(xlabel="inclusion probability", ylabel="share of true features")
+    figure.savefig(Path(__file__).parent / "results" / "doubly_sparse_calibration.png", dpi=130)
+    plt.close(figure)

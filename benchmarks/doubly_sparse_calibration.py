@@ -1,15 +1,17 @@
-"""Are inclusion probabilities calibrated where effects are weak?
+"""Calibration of inclusion probabilities where effects are weak.
 
 200 simulated sets, n = 60, ten standard normal features, each with an effect with probability 0.2
 (`expected_features=2`, the same odds): a random smooth function of it, sum of two sines of random
 frequency and phase, scaled to a standard deviation uniform on (0, 1.2); noise of standard deviation
 one. All 2,000 inclusion probabilities are sorted into bins: in a calibrated model the share of true
 features in a bin is its mean probability. `error` is the binomial standard error of that share; a
-plot is written beside the table. The last row is the share of all true features and the Brier score.
+plot is written beside the table. The last row has the share of all true features and the Brier
+score. The effects are not those of the model's prior, many of them too weak to be seen.
 """
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from pathlib import Path
 
@@ -54,7 +56,7 @@ def measure(quick: bool, n_jobs: int = 2) -> list[Row]:
     probability = np.concatenate([entry[0] for entry in found])
     true = np.concatenate([entry[1] for entry in found]).astype(float)
     rows: list[Row] = []
-    for low, high in zip(_EDGES[:-1], _EDGES[1:], strict=True):
+    for low, high in itertools.pairwise(_EDGES):
         inside = (probability >= low) & (probability < high)
         if inside.any():
             share, count = float(true[inside].mean()), int(inside.sum())

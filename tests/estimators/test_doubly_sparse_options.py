@@ -1,0 +1,96 @@
+"""Options of the doubly-sparse estimators: large n, the continuous spike, the comparators."""
+
+import numpy as np
+import pytest
+
+from sparsekern import DoublySparseClassifier, DoublySparseRegressor
+from sparsekern.datasets import make_additive
+from sparsekern.estimators.doubly_sparse import FIXED_ROWS, LARGE
+from sparsekern.estimators.screening import spread_rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+SHORT = {"draws": 40, "tune": 40, "chains": 2, "random_state": 0, "progress": False}
+X, Y = make_additive(80, 5, random_state=1, shuffle=False)
+MANY, MANY_Y = make_additive(LARGE + 100, 4, random_state=2, shuffle=False)
+
+
+def regress(features=X, response=Y, **options):
+    return DoublySparseRegressor(**SHORT | options).fit(features, response)
+
+
+def test_fixed_rows_use_some_rows_and_report_them_by_number():
+    model = regress(MANY, MANY_Y, large_n="fixed_rows", expected_vectors=5.0)
+    assert model.active_probabilities_.shape == (len(MANY),)
+    assert len(model._used_rows) == FIXED_ROWS
+    assert np.isin(model.active_vectors_, model._used_rows).all()
+    assert model.pointwise_log_likelihood().shape == (2, 40, FIXED_ROWS)
+    total = model.pointwise_log_likelihood().sum(axis=-1)
+    np.testing.assert_allclose(total, model.posterior_["posterior"]["log_likelihood"], rtol=1e-9)
+    by_hand = regress(MANY[model._used_rows], MANY_Y[model._used_rows])
+    assert by_hand.score(MANY, MANY_Y) > 0.5 and model.score(MANY, MANY_Y) > 0.5
+
+
+def test_a_dictionary_has_300_candidates_and_all_rows():
+    model = regress(MANY, MANY_Y, draws=10, tune=10, chains=1)
+    assert len(model._used_rows) == len(MANY)
+    assert 0 < len(model.active_vectors_) <= 300
+
+
+def test_fixed_rows_and_named_candidates_do_not_go_together():
+    with pytest.raises(ValueError, match="candidates names rows, but large_n='fixed_rows'"):
+        regress(MANY, MANY_Y, large_n="fixed_rows", candidates=[0, 1, 2])
+
+
+def test_few_rows_know_no_large_n():
+    one, other = regress(), regress(large_n="fixed_rows")
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+
+
+@pytest.mark.parametrize("response", [np.repeat([0.0, 1.0, 2.0], [50, 30, 20]), np.arange(100.0)])
+def test_spread_rows_keep_shares(response):
+    rows = spread_rows(response, 10, np.random.RandomState(0))
+    assert len(np.unique(rows)) == 10 and (np.diff(rows) > 0).all()
+    assert abs(np.mean(response[rows]) - response.mean()) < 0.05 * (np.ptp(response) + 1)
+
+
+def test_spike_and_point_mass_agree_on_what_matters():
+    options = {"draws": 400, "tune": 400}
+    models = [regress(**options), regress(**options, spike_variance=1e-3)]
+    for model in models:
+        assert {0, 1, 2} <= set(model.selected_features_)
+    one, other = (model.predict(X) for model in models)
+    assert np.corrcoef(one, other)[0, 1] > 0.98
+    spike = models[1]
+    assert spike._draws.counts.max() == len(X)  # every candidate has a coefficient
+    assert spike.diagnostics_.loc["n_active", "mean"] < 30
+    np.testing.assert_allclose(
+        spike.active_probabilities_.sum(), spike.diagnostics_.loc["n_active", "mean"]
+    )
+
+
+def test_spike_of_a_classifier_and_what_it_refuses():
+    labels = np.median(Y) < Y
+    model = DoublySparseClassifier(**SHORT, spike_variance=1e-3).fit(X, labels)
+    assert model.score(X, labels) > 0.7
+    with pytest.raises(ValueError, match=r"spike_variance=0.001 .*multinomial probit.*'logit'"):
+        DoublySparseClassifier(**SHORT, likelihood="probit", spike_variance=1e-3).fit(
+            X, np.arange(80) % 3
+        )
+    with pytest.raises(ValueError, match=r"spike_variance=0.001 has no part"):
+        regress(spike_variance=1e-3, select_vectors=False)
+
+
+def test_comparators_are_configurations():
+    full = regress(select_features=False)
+    assert (full.feature_inclusion_ == 1.0).all() and (full.feature_inclusion_error_ == 0).all()
+    ridge = regress(X[:30], Y[:30], select_vectors=False)
+    assert (ridge.active_probabilities_ == 1.0).all()
+    np.testing.assert_array_equal(ridge.active_vectors_, np.arange(30))
+
+
+def test_a_constant_feature_is_never_included():
+    features = np.column_stack([X[:, :2], np.full(80, 3.0)])
+    model = regress(features, expected_features=1.4)
+    assert model.feature_inclusion_[2] == 0.0
+    only = regress(np.ones((80, 2)))
+    np.testing.assert_allclose(only.predict(np.ones((2, 2))), Y.mean(), atol=1.0)

@@ -190,6 +190,7 @@ def test_one_sweep_from_the_prior(name):
     assert max(map(abs, z.values())) < 4, z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIKELIHOODS)
 def test_sweeps_and_responses_in_turn(name):
     z = _alternate_scores(name, 30_000, seed=2)

@@ -91,6 +91,7 @@ def test_columns_in_another_order(name):
     assert max(map(abs, z.values())) < 4, z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gaussian", "logit", "multinomial"])
 def test_rows_in_another_order_and_columns_moved(name):
     """Rows permuted, and every feature shifted by a constant."""
@@ -107,6 +108,7 @@ def test_rows_in_another_order_and_columns_moved(name):
     assert max(map(abs, z.values())) < 4, z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gaussian", "student_t", "probit", "logit", "hinge"])
 def test_other_sign(name):
     """y -> -y turns the function over and changes nothing else."""
@@ -127,6 +129,7 @@ def test_classes_named_otherwise():
     assert max(map(abs, z.values())) < 4, z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["student_t", "probit", "hinge"])
 def test_starts_are_forgotten(name):
     """Chains from one feature and from several agree."""

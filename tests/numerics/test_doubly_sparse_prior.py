@@ -82,6 +82,7 @@ def test_no_precision(p, n, most, largest):
     assert max(map(abs, z.values())) < 4, z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIKELIHOODS)
 def test_rows_that_are_all_alike(name):
     """The kernel is one everywhere: features follow their prior under any likelihood."""
@@ -100,6 +101,7 @@ def test_rows_that_are_all_alike(name):
     assert max(map(abs, z.values())) < 4, z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIKELIHOODS)
 def test_constant_feature(name):
     """A constant column never reaches the kernel, whatever the other columns do."""

@@ -30,6 +30,18 @@ def test_fixed_rows_use_some_rows_and_report_them_by_number():
     assert by_hand.score(MANY, MANY_Y) > 0.5 and model.score(MANY, MANY_Y) > 0.5
 
 
+def test_fixed_rows_of_one_vs_rest_models_keep_their_classes():
+    labels = np.where(np.arange(len(MANY)) < 60, 2, (np.median(MANY_Y) < MANY_Y).astype(int))
+    model = DoublySparseClassifier(**SHORT | {"draws": 10, "tune": 10}, large_n="fixed_rows")
+    model.fit(MANY, labels)
+    used = model._used_rows
+    assert set(labels[used]) == {0, 1, 2}
+    assert np.isin(model._monitored_rows, used).all()
+    shares = model.sample_proba(MANY[used])[:, np.arange(len(used)), labels[used]]
+    pointwise = model.pointwise_log_likelihood().reshape(shares.shape)
+    np.testing.assert_allclose(pointwise, np.log(shares), rtol=1e-9)
+
+
 def test_a_dictionary_has_300_candidates_and_all_rows():
     model = regress(MANY, MANY_Y, draws=10, tune=10, chains=1)
     assert len(model._used_rows) == len(MANY)

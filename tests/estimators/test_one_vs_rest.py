@@ -99,6 +99,14 @@ def test_a_later_fit_to_two_classes_forgets_the_models(model):
     assert not hasattr(again, "estimators_") and again.predict_proba(X).shape == (150, 2)
 
 
+def test_a_later_fit_with_one_kernel_forgets_the_weights_of_several():
+    model = fit(kernel=["rbf", "linear"], draws=10, tune=10)
+    model.set_params(kernel="rbf").fit(X[:100], Y[:100])
+    assert not hasattr(model, "kernel_weights_") and not hasattr(model, "kernel_inclusion_")
+    model.fit(X, Y)
+    assert not hasattr(model, "kernel_weights_")
+
+
 def test_hinge_is_for_two_classes():
     with pytest.raises(ValueError, match=r"likelihood='hinge'.*3 classes.*likelihood='probit'"):
         fit(likelihood="hinge")

@@ -75,7 +75,9 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         chance = check_random_state(seed)
         self._used_rows = np.arange(len(every))
         if large_n == "fixed_rows" and len(every) > LARGE:
-            self._used_rows = spread_rows(responses[0], FIXED_ROWS, chance)
+            several = len(responses) > 1  # one-vs-rest: spread over all classes
+            spread = np.argmax(responses, axis=0) if several else responses[0]
+            self._used_rows = spread_rows(spread, FIXED_ROWS, chance)
             responses = [response[self._used_rows] for response in responses]
         varying = np.flatnonzero(np.ptp(every[self._used_rows], axis=0) > 0)
         self._screened = varying if len(varying) else np.arange(every.shape[1])

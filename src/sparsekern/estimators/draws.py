@@ -48,7 +48,7 @@ class DrawsEstimator(SamplingEstimator):
             return np.stack([getattr(chain, name)[:kept] for chain in draws])
 
         self._training = self._training_data(sampler)
-        self._monitored_rows = sampler.monitored_rows
+        self._monitored_rows = self._row_numbers(sampler.monitored_rows)
         self._draws = self._collect_draws(stack, sampler)
         self._scalars = self._collect_scalars(stack)
         sweeps = [chain.sweep for chain in run.chains]
@@ -69,6 +69,10 @@ class DrawsEstimator(SamplingEstimator):
     def _training_data(self, sampler: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that made the likelihood, as predictions see them, and responses."""
         return sampler.features, sampler.response
+
+    def _row_numbers(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers that rows of the sampler have in the training data."""
+        return rows
 
     def _collect_draws(self, stack: Any, sampler: Any) -> Any:
         """Return the posterior made of stacked draws."""

@@ -31,7 +31,7 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
     )  # fmt: skip
 
     def _collect_draws(self, stack: Any, sampler: Any) -> FeatureExpansionPosterior:
-        shared = self._collect_expansion(stack, self._used_rows[stack("rows")], 1, sampler)
+        shared = self._collect_expansion(stack, self._row_numbers(stack("rows")), 1, sampler)
         counts, slab = stack("n_features"), stack("slab")
         width = max(1, int(counts.max()))
         return FeatureExpansionPosterior(
@@ -51,9 +51,12 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
 
     def _training_data(self, sampler: Any) -> tuple[np.ndarray, np.ndarray]:
         rows = self._every_row
-        return rows if len(self._used_rows) == len(rows) else rows[
-            self._used_rows
-        ], sampler.response
+        if len(self._used_rows) < len(rows):
+            rows = rows[self._used_rows]
+        return rows, sampler.response
+
+    def _row_numbers(self, rows: np.ndarray) -> np.ndarray:
+        return self._used_rows[rows]
 
     def _vectors(self, sampler: Any, rows: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(self._every_row[rows])

@@ -110,6 +110,7 @@ class GeneralizedKernelEstimator(KernelDrawsEstimator):
     def _combine_attributes(self, members: list[Any]) -> None:
         """Stack, over one-vs-rest models, what each of them has."""
         for name in ("length_scale_", "kernel_weights_", "kernel_inclusion_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
             if getattr(members[0], name, None) is not None:
                 setattr(self, name, np.stack([getattr(member, name) for member in members]))
         if members[0].length_scale_ is None:

@@ -29,6 +29,8 @@ class KernelDrawsEstimator(DrawsEstimator):
 
     def _collect_attributes(self, stack: Any) -> None:
         self.length_scale_ = self._mean_length_scale()
+        for name in ("kernel_weights_", "kernel_inclusion_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if len(self._draws.kernels) > 1:
             amplitudes = np.sqrt(stack("variances")[..., 1:])
             self.kernel_weights_ = amplitudes.mean(axis=(0, 1))

@@ -54,7 +54,9 @@ class OneVsRestEstimator(DrawsEstimator):
         first = members[0]
         self.estimators_ = members
         self._draws = OneVsRestPosterior(tuple(member._draws for member in members))
-        self._training = (first._training[0], codes)
+        # the rows that made the likelihood need not be all: take their classes from the members
+        used = np.argmax([member._training[1] for member in members], axis=0)
+        self._training = (first._training[0], used.astype(np.float64))
         self._monitored_rows = first._monitored_rows
         self._scalars = {
             _with_class(name, label): values

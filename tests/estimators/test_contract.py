@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarn
     [
         GKMClassifier(**SHORT),
         GKMClassifier(kernel="matern32", learn_length_scale="shared", **SHORT),
-        GKMClassifier(sparse=False, **SHORT),
+        GKMClassifier(sparse=False, draws=20, tune=20, chains=2),
         GKMClassifier(likelihood="logit", kernel=["rbf", "linear"], **SHORT),  # one-vs-rest too
         GKMClassifier(likelihood="hinge", candidates=10, **SHORT),
         SparseGPClassifier(**SHORT),

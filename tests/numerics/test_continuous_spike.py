@@ -124,6 +124,7 @@ def _nothing(rng, state, work, prior, settings, spike_variance):
     return None
 
 
+@pytest.mark.slow
 def test_membership_given_stale_coefficients_is_noticed(monkeypatch):
     """The order printed for the support vector machine: membership right after the features."""
     features = "        sweep_features(rng, state, work, settings, sweep < tune)\n"
@@ -136,6 +137,7 @@ def test_membership_given_stale_coefficients_is_noticed(monkeypatch):
     assert max(map(abs, _scores("gaussian", 300_000, 80, toggles=10).values())) > 6
 
 
+@pytest.mark.slow
 def test_coefficients_given_stale_noise_are_noticed(monkeypatch):
     """The order printed for regression: coefficients given the noise of the sweep before."""
     draw = rewritten(

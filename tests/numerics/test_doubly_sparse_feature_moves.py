@@ -126,18 +126,21 @@ def test_forgotten_prior_odds_are_noticed():
     assert max(map(abs, z.values())) > 6
 
 
+@pytest.mark.slow
 def test_forgotten_jacobian_of_the_walk_is_noticed():
     walk = rewritten(walk_bandwidths, "+ move - (proposal", "- (proposal")
     z, _ = _compare(recompiled(record_features, walk_bandwidths=walk), sweeps=60_000)
     assert max(map(abs, z.values())) > 6
 
 
+@pytest.mark.slow
 def test_forgotten_prior_of_the_walk_is_noticed():
     walk = rewritten(walk_bandwidths, " + move - (proposal - bandwidth)", " + move")
     z, _ = _compare(recompiled(record_features, walk_bandwidths=walk), sweeps=60_000)
     assert max(map(abs, z.values())) > 6
 
 
+@pytest.mark.slow
 def test_stale_evidence_is_noticed():
     """Toggles that go on comparing with the evidence they began with."""
     toggle = rewritten(
@@ -158,6 +161,7 @@ def test_stale_evidence_is_noticed():
     assert max(map(abs, z.values())) > 6
 
 
+@pytest.mark.slow
 def test_exchange_at_another_bandwidth_is_noticed():
     """Taking over the evidence of another bandwidth than the one written down."""
 

@@ -138,6 +138,7 @@ def test_move_keeps_the_joint_law_long(name, move):
     assert max(map(abs, z.values())) < 4, z
 
 
+@pytest.mark.slow
 def test_wrong_power_of_the_stretch_is_noticed():
     """lambda^(n-1) in place of lambda^n."""
 
@@ -150,6 +151,7 @@ def test_wrong_power_of_the_stretch_is_noticed():
     assert max(map(abs, z.values())) > 6
 
 
+@pytest.mark.slow
 def test_intercept_stretched_for_free_is_noticed():
     """The size of the function moves without asking the intercept of fixed variance."""
 
@@ -164,6 +166,7 @@ def test_intercept_stretched_for_free_is_noticed():
     assert max(map(abs, z.values())) > 6
 
 
+@pytest.mark.slow
 def test_slab_without_its_prior_is_noticed():
     wrong = rewritten(
         _log_density, "prior.scale_shape * log_scale - prior.scale_rate * math.exp(log_scale)",
@@ -173,6 +176,7 @@ def test_slab_without_its_prior_is_noticed():
     assert max(map(abs, z.values())) > 6
 
 
+@pytest.mark.slow
 def test_vectors_with_other_odds_are_noticed():
     """A size prior that counts sets: the binomial coefficient forgotten or added."""
 

@@ -86,7 +86,7 @@ def _scores(alternate, mode, sweeps, seed=0):
     return names, z
 
 
-@pytest.mark.parametrize("mode", [SHARED, PER_FEATURE])
+@pytest.mark.parametrize("mode", [SHARED, pytest.param(PER_FEATURE, marks=pytest.mark.slow)])
 def test_joint_law(mode):
     names, z = _scores(_alternate, mode, 200_000)
     assert len(names) > 30
@@ -106,7 +106,7 @@ def test_joint_law_long(mode):
     assert np.abs(together).max() < 4
 
 
-@pytest.mark.slow  # test_move_invariance has the quick one
+@pytest.mark.slow
 def test_wrong_jacobian_is_noticed():
     """The sweep with lambda^(n-1) in its joint scale move, all else right, must fail."""
 

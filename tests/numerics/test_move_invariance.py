@@ -136,6 +136,7 @@ def test_move_keeps_the_joint_law(move, mode):
     assert np.abs(z).max() < 4, dict(zip(names, z, strict=True))
 
 
+@pytest.mark.slow
 def test_wrong_prior_in_the_function_scale_move_is_noticed():
     """One power of the stretch too few."""
 
@@ -151,6 +152,7 @@ def test_wrong_prior_in_the_function_scale_move_is_noticed():
     assert np.abs(z).max() > 8
 
 
+@pytest.mark.slow
 def test_joint_move_without_its_correction_is_noticed():
     """The stand-in must not replace the likelihood: without L~ in the ratio the law is another."""
 
@@ -170,6 +172,7 @@ def test_vague_prior_of_the_scales():
     assert np.abs(z).max() < 4
 
 
+@pytest.mark.slow
 def test_wrong_jacobian_of_the_joint_scale_move_is_noticed():
     """lambda^(n-1) in place of lambda^n."""
 

@@ -99,6 +99,7 @@ def test_sets_of_the_probit_posterior_long(exact, radial):
     assert total_variation(visited, exact) < 0.005
 
 
+@pytest.mark.slow
 def test_radial_move_of_wrong_dimension_is_noticed(exact):
     @njit
     def one_degree_less(rng, factor):
@@ -114,6 +115,7 @@ def test_radial_move_of_wrong_dimension_is_noticed(exact):
     assert total_variation(visited, exact) > 0.03
 
 
+@pytest.mark.slow
 def test_latents_without_their_own_leverage_are_noticed(exact):
     """Centring the conditional at E'c, as if coefficients were fixed, is wrong when collapsed."""
 

@@ -18,14 +18,15 @@ PARTS = (
     "sweep_cost", "effective_samples", "tuning", "memory", "accuracy", "large_n", "likelihoods",
     "support_vectors", "regression", "family_accuracy", "doubly_sparse_cases",
     "doubly_sparse_speed", "doubly_sparse_leukemia", "doubly_sparse_calibration",
+    "doubly_sparse_slab",
 )  # fmt: skip
-
-
 _WITH_JOBS = (
     "family_accuracy", "support_vectors", "doubly_sparse_cases", "doubly_sparse_leukemia",
-    "doubly_sparse_calibration",
+    "doubly_sparse_calibration", "doubly_sparse_slab",
 )  # fmt: skip
-_WITH_SETS = ("effective_samples", "tuning", "family_accuracy", "doubly_sparse_cases")
+_WITH_SETS = (
+    "effective_samples", "tuning", "family_accuracy", "doubly_sparse_cases", "doubly_sparse_slab",
+)  # fmt: skip
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -55,12 +56,7 @@ def main() -> int:
         options: dict[str, object] = {"quick": chosen.quick}
         if name == "accuracy":
             options |= {"n_jobs": chosen.n_jobs, "paper_max_active": chosen.paper_max_active}
-        if name in (
-            "family_accuracy",
-            "support_vectors",
-            "doubly_sparse_cases",
-            "doubly_sparse_leukemia",
-        ):
+        if name in _WITH_JOBS:
             options["n_jobs"] = chosen.n_jobs
         if name in _WITH_SETS and chosen.sets:
             options["sets"] = tuple(chosen.sets)

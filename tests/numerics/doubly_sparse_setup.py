@@ -23,7 +23,11 @@ MODEL = {
 
 
 def make_sampler(likelihood, features, response, model, **options):
-    """Return a sampler of the oracle's ``model``; few moves a sweep, so that a mistake shows."""
+    """Return a sampler of the oracle's ``model``; few moves a sweep, so that a mistake shows.
+
+    ``make`` may be another class of samplers.
+    """
+    make = options.pop("make", DoublySparseSampler)
     chosen = {"toggles": 2, "swaps": 1, "walks": 1, "moves": 3, "scans": 2, "n_monitored": 2}
     learned = "learned noise" in likelihood.provides
     described = DoublySparseModel(
@@ -40,7 +44,7 @@ def make_sampler(likelihood, features, response, model, **options):
         select_vectors=model.get("select_vectors", True),
         noise_prior=model["noise_prior"] if learned else None,
     )
-    return DoublySparseSampler(
+    return make(
         described, np.asfortranarray(features), np.array(response, dtype=float), **chosen | options
     )
 
@@ -165,7 +169,7 @@ def bare(features, model, included, bandwidths, rows, response, nu, precision=No
 
 
 @jit
-def record_features(rng, basis, factor, spare, sums, other, log_odds, counts, log_step, eta):
+def record_features(rng, basis, factor, spare, sums, other, log_odds, counts, graph, log_step, eta):
     """Sweep over the features alone; ``counts``: toggles, exchanges and walks of a sweep.
 
     ``eta[t]`` receives the bandwidths after sweep t. Returns the largest difference between the
@@ -180,7 +184,7 @@ def record_features(rng, basis, factor, spare, sums, other, log_odds, counts, lo
             rng, basis, factor, spare, sums, other, evidence, counts[0], log_odds, tallies
         )
         evidence = swap_features(
-            rng, basis, factor, spare, sums, other, evidence, counts[1], tallies
+            rng, basis, factor, spare, sums, other, evidence, counts[1], graph, tallies
         )
         evidence = walk_bandwidths(
             rng, basis, factor, spare, sums, other, evidence, counts[2], log_step, steps, False,

@@ -6,13 +6,17 @@ order of its steps it must fail them.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
+from chain_setup import recompiled
 from doubly_sparse_dense import posterior_moments, scores, worst
-from doubly_sparse_setup import MODEL, make_sampler, run, unpack
+from doubly_sparse_setup import MODEL, make_sampler, rewritten, run, unpack
 from numba import njit
 
+from sparsekern.inference.mcmc import tempering
+from sparsekern.inference.mcmc.tempering import TemperedSampler, exchange_replicas, run_tempered
 from sparsekern.likelihoods import Gaussian
 
 N, P = 5, 2
@@ -102,7 +106,7 @@ def test_posterior(case):
     sample, state = _engine(CASES[case], 150_000, 1)
     z = _compare(sample, exact, error)
     assert len(z) > 12
-    idle = [] if CASES[case].get("select_features", True) else [3, 4, 5]
+    idle = [7] if CASES[case].get("select_features", True) else [3, 4, 5, 7]
     idle += [] if CASES[case].get("select_vectors", True) else [0, 1, 2]
     assert (np.delete(state.tallies[:, 1], idle) > 100).all()
     assert (state.tallies[idle] == 0).all()
@@ -116,6 +120,33 @@ def test_posterior_long(case):
     sample, _ = _engine(CASES[case], 1_500_000, 2)
     z = _compare(sample, exact, error)
     assert max(map(abs, z.values())) < 4, z
+
+
+def _tempered(sweeps, seed):
+    make = partial(TemperedSampler, temperatures=(1.0, 3.0, 9.0))
+    return _engine(BASE, sweeps, seed, make=make)
+
+
+def test_tempered_chains_have_the_same_posterior():
+    exact, error = _exact(BASE)
+    sample, state = _tempered(150_000, 5)
+    z = _compare(sample, exact, error)
+    tried, accepted = state.tallies[7]
+    assert tried == 150_000
+    assert 0.3 < accepted / tried < 0.999
+    assert max(map(abs, z.values())) < 4, z
+
+
+@pytest.mark.slow
+def test_replicas_that_always_trade_are_noticed(monkeypatch):
+    trade = rewritten(exchange_replicas, "after - before", "1.0")
+    monkeypatch.setattr(
+        tempering, "run_tempered", recompiled(run_tempered, exchange_replicas=trade)
+    )
+    exact, error = _exact(BASE)
+    sample, _ = _tempered(60_000, 5)
+    z = _compare(sample, exact, error)
+    assert max(map(abs, z.values())) > 6
 
 
 def test_posterior_with_the_usual_number_of_moves():

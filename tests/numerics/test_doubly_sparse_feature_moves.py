@@ -19,6 +19,7 @@ from doubly_sparse_setup import MODEL, bare, record_features, rewritten
 from numba import njit
 
 from sparsekern.bases.feature_columns import load_from_sums
+from sparsekern.inference.mcmc.feature_graph import FeatureGraph
 from sparsekern.inference.mcmc.features import swap_features, toggle_features, walk_bandwidths
 
 N, NU, ROWS = 6, 2.5, [0, 2, 3]
@@ -31,6 +32,13 @@ def _data(p, latents=1):
     features = rng.standard_normal((N, p))
     response = 1.2 * np.sin(2 * features[:, 0]) + 0.4 * rng.standard_normal((latents, N))
     return features, response, np.exp(0.5 * rng.standard_normal(N))
+
+
+def _path(p):
+    """Features in a row: the ends have one neighbour, those between two."""
+    starts = np.array([0, *(np.arange(1, p) * 2 - 1), 2 * p - 2])
+    neighbors = [b for a in range(p) for b in (a - 1, a + 1) if 0 <= b < p]
+    return FeatureGraph(starts, np.array(neighbors))
 
 
 def _functionals(eta):
@@ -74,7 +82,7 @@ def _chain(record, p, kind, noise_prior, latents, room, sweeps, counts=COUNTS, l
     odds = np.log(PROBABILITY / (1 - PROBABILITY)) if log_odds is None else log_odds
     step = np.full(p, np.log(1.0)) + 0.3 * np.arange(p)
     rng = np.random.default_rng(12)
-    drift, tallies = record(rng, *pieces, odds, counts, step, eta)
+    drift, tallies = record(rng, *pieces, odds, counts, _path(p), step, eta)
     assert drift < 1e-9
     return _functionals(eta), tallies
 
@@ -127,6 +135,15 @@ def test_forgotten_prior_odds_are_noticed():
 
 
 @pytest.mark.slow
+def test_forgotten_degrees_of_the_neighbours_are_noticed():
+    """An end of the path is proposed half as often as it proposes."""
+    swap = rewritten(swap_features, "value - evidence + ratio", "value - evidence")
+    record = recompiled(record_features, swap_features=swap)
+    z, _ = _compare(record, p=3, sweeps=120_000, counts=np.array([1, 6, 1]))
+    assert max(map(abs, z.values())) > 6
+
+
+@pytest.mark.slow
 def test_forgotten_jacobian_of_the_walk_is_noticed():
     walk = rewritten(walk_bandwidths, "+ move - (proposal", "- (proposal")
     z, _ = _compare(recompiled(record_features, walk_bandwidths=walk), sweeps=60_000)
@@ -155,7 +172,7 @@ def test_stale_evidence_is_noticed():
     odds = np.log(PROBABILITY / (1 - PROBABILITY))
     record = recompiled(record_features, toggle_features=toggle)
     counts = np.array([3, 0, 0])
-    record(np.random.default_rng(3), *pieces, odds, counts, np.zeros(2), eta)
+    record(np.random.default_rng(3), *pieces, odds, counts, _path(2), np.zeros(2), eta)
     z = scores(_functionals(eta), exact)
     print(worst(z))
     assert max(map(abs, z.values())) > 6
@@ -179,7 +196,7 @@ def test_exchange_at_another_bandwidth_is_noticed():
     odds = np.log(PROBABILITY / (1 - PROBABILITY))
     record = recompiled(record_features, swap_features=swap)
     counts = np.array([1, 3, 1])
-    record(np.random.default_rng(3), *pieces, odds, counts, np.zeros(2), eta)
+    record(np.random.default_rng(3), *pieces, odds, counts, _path(2), np.zeros(2), eta)
     z = scores(_functionals(eta), exact)
     print(worst(z))
     assert max(map(abs, z.values())) > 6

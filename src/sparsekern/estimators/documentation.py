@@ -136,9 +136,12 @@ max_features, max_active : int, default=50, 100
 candidates : None, int or array of int, default=None
     Rows that may become active: all, so many (those nearest to the centres of a k-means
     clustering), or the rows named.
-large_n : {"dictionary", "fixed_rows"}, default="dictionary"
+large_n : {"dictionary", "fixed_rows", "active_subset"}, default="dictionary"
     Beyond 2,000 rows: 300 candidates (unless ``candidates`` says otherwise), all rows as data;
-    or 1,000 rows only, drawn once and spread over the responses, the others ignored.
+    or 1,000 rows only, drawn once and spread over the responses, the others ignored; or the
+    scheme of the paper, for Gaussian noise, whose data are the active rows of each sweep: it is
+    approximate (it leaves no posterior invariant) and needs many vectors, such as
+    ``expected_vectors=60, max_active=200``; ``spike_variance`` is .001 unless given.
 select_features, select_vectors : bool, default=True
     With False every feature is included (bandwidths are still learned), or every candidate is
     active.
@@ -155,7 +158,8 @@ standardize : bool, default=True
 feature_moves : int or None, default=None
     Features drawn at random in a sweep to be toggled; None: ``max(20, n_features / 50)``.
 feature_swaps : int, default=2
-    Exchanges of an included for an excluded feature in a sweep.
+    Exchanges of an included for an excluded feature in a sweep, half of them for one that it
+    is correlated with.
 bandwidth_moves : int, default=4
     Walks on the bandwidth of every included feature in a sweep.
 active_set_moves : int, default=20

@@ -14,6 +14,7 @@ from ..kernels.feature_sums import FEATURE_KERNELS
 from ..likelihoods._contract import Likelihood
 from ..model import DoublySparseModel
 from .candidates import resolve_candidates
+from .doubly_sparse_engines import choose_sampler
 from .feature_draws import FeatureDrawsEstimator
 from .kernel_inputs import KernelInputs
 from .screening import screen_features, spread_rows
@@ -21,6 +22,7 @@ from .screening import screen_features, spread_rows
 LARGE = 2000  # rows, beyond which ``large_n`` has a say
 DICTIONARY = 300  # candidates then, or
 FIXED_ROWS = 1000  # rows
+LARGE_N = ("dictionary", "fixed_rows", "active_subset")
 
 
 class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
@@ -44,6 +46,7 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
     bandwidth_moves: int
     active_set_moves: int
     latent_scans: int
+    temperatures: Any = None  # a parameter where the noise may be Gaussian
 
     def _fit_chains(
         self,
@@ -70,7 +73,9 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         options = self._check_model_parameters()
         every = self._prepare_training(X)
         self._every_row = every
-        large_n = check_choice("large_n", self.large_n, ("dictionary", "fixed_rows"))
+        large_n = check_choice("large_n", self.large_n, LARGE_N)
+        subset = large_n == "active_subset" and len(every) > LARGE
+        make_sampler = choose_sampler(likelihood, options, self.temperatures, subset)
         seed = self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
         chance = check_random_state(seed)
         self._used_rows = np.arange(len(every))
@@ -87,7 +92,7 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
             seen = every[np.ix_(self._used_rows, self._screened)]
             self._screened = self._screened[screen_features(seen, targets, count)]
         features = np.asfortranarray(every[np.ix_(self._used_rows, self._screened)])
-        candidates = self._choose_candidates(features, chance)
+        candidates = self._choose_candidates(features, chance, subset)
         n_candidates = len(features) if candidates is None else len(candidates)
         p = features.shape[1]
         model = DoublySparseModel(
@@ -109,15 +114,15 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
             "scans": check_count("latent_scans", self.latent_scans),
         }
         return [
-            DoublySparseSampler(model, features, response, candidates=candidates, **sweep)
+            make_sampler(model, features, response, candidates=candidates, **sweep)
             for response in responses
         ]
 
     def _choose_candidates(
-        self, features: np.ndarray, chance: np.random.RandomState
+        self, features: np.ndarray, chance: np.random.RandomState, subset: bool
     ) -> np.ndarray | None:
         wanted = self.candidates
-        if wanted is None and len(features) > LARGE:
+        if wanted is None and len(features) > LARGE and not subset:
             wanted = DICTIONARY
         if len(self._used_rows) < len(self._every_row) and not isinstance(
             wanted, (int, np.integer)

@@ -51,6 +51,11 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
     intercept_variance : float, default=100.0
         Prior variance of :math:`\beta_0`, in units of :math:`\sigma^2`.
     <<feature parameters>>
+    temperatures : sequence of float or None, default=None
+        Parallel tempering, for Gaussian noise: every chain becomes a ladder of replicas, replica r
+        with the likelihood to the power :math:`1/T_r`, which exchange their states. Give rising
+        numbers from 1 on, such as ``(1, 1.5, 2.5, 5)``, where chains disagree about features. It
+        costs as many times more; ``acceptance_rates_["temperature_swap"]`` should be .2 or more.
     <<sampling parameters>>
 
     Attributes
@@ -103,6 +108,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         bandwidth_moves: int = 4,
         active_set_moves: int = 20,
         latent_scans: int = 3,
+        temperatures: Any = None,
         draws: int = 1000,
         tune: int = 1000,
         chains: int = 4,
@@ -137,6 +143,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         self.bandwidth_moves = bandwidth_moves
         self.active_set_moves = active_set_moves
         self.latent_scans = latent_scans
+        self.temperatures = temperatures
         self.draws = draws
         self.tune = tune
         self.chains = chains

@@ -23,6 +23,7 @@ from ...likelihoods._augmented import WorkingMemory
 from ...likelihoods._compiled import update_working
 from ...linalg.whitened_factor import WhitenedFactor, empty_factor, refactor, response_energy
 from .active_set import move_active_set
+from .feature_graph import FeatureGraph
 from .features import swap_features, toggle_features, walk_bandwidths
 from .function_scale import move_function_scale
 from .gibbs import store_function
@@ -47,7 +48,7 @@ class DoublySparseState(NamedTuple):
     log_step: np.ndarray  # float64[p], walk on each bandwidth
     steps: np.ndarray  # int64[p], walks that shaped it
     slab: np.ndarray  # int64[n], 1 in the slab, 0 in the spike (nothing without a continuous spike)
-    tallies: np.ndarray  # int64[7, 2], attempts and acceptances after tuning
+    tallies: np.ndarray  # int64[8, 2], attempts and acceptances after tuning
 
 
 class DoublySparseDraws(NamedTuple):
@@ -94,6 +95,7 @@ class DoublySparseSettings(NamedTuple):
     monitored_rows: np.ndarray  # int64[q]
     diagonal: np.ndarray  # float64[1, n], bound on the prior variance of f over the slab's
     log_odds: float  # prior log odds that a feature is included
+    graph: FeatureGraph  # features to exchange for each other
     toggles: int
     swaps: int
     walks: int
@@ -160,8 +162,9 @@ def sweep_features(rng, state, work, settings, tuning):
             tallies,
         )  # fmt: skip
         evidence = swap_features(
-            rng, basis, factor, spare, sums, other, evidence, settings.swaps, tallies
-        )
+            rng, basis, factor, spare, sums, other, evidence, settings.swaps, settings.graph,
+            tallies,
+        )  # fmt: skip
     walk_bandwidths(
         rng, basis, factor, spare, sums, other, evidence, settings.walks, state.log_step,
         state.steps, tuning, tallies,

@@ -18,6 +18,7 @@ from .doubly_sparse import (
     open_workspace,
     run_doubly_sparse,
 )
+from .feature_graph import NEIGHBORS, correlation_graph
 from .first_feature import single_feature_evidence
 from .sampler import REQUIRES
 
@@ -91,6 +92,7 @@ class DoublySparseSampler:
             monitored_rows=self.monitored_rows,
             diagonal=np.full((1, n), float(self._largest + 1)),
             log_odds=math.log(inclusion / (1.0 - inclusion)) if inclusion < 1.0 else math.inf,
+            graph=correlation_graph(self._columns, NEIGHBORS if model.select_features else 0),
             toggles=toggles if model.select_features else 0,
             swaps=swaps,
             walks=walks,
@@ -106,17 +108,23 @@ class DoublySparseSampler:
         kind = "doubly_sparse" if self.model.spike_variance is None else "continuous_spike"
         return f"run_{kind}-{type(self.model.likelihood).__name__}"
 
-    def start(self, rng: np.random.Generator, chain: int) -> DoublySparseState:
+    def start(self, rng: np.random.Generator, chain: int) -> Any:
         """Start sparse: the best single feature for the first chain, none to four for the others.
 
         A kernel of many features is close to the identity matrix, from where no chain finds back.
         """
+        started = rng.permutation(self.settings.candidates)[:_START_VECTORS]
+        return self._start_from(started, rng, chain)
+
+    def _start_from(
+        self, started: np.ndarray, rng: np.random.Generator, chain: int
+    ) -> DoublySparseState:
+        """Start with the given active rows."""
         model, settings = self.model, self.settings
         n, p = self.features.shape
         rows = np.zeros(self._largest + 1, np.int64)
         count = self._largest
         slab = np.zeros(0 if model.spike_variance is None else n, np.int64)
-        started = rng.permutation(settings.candidates)[:_START_VECTORS]
         if model.spike_variance is not None:
             rows[:count] = settings.candidates
             slab[started if model.select_vectors else settings.candidates] = 1
@@ -150,7 +158,7 @@ class DoublySparseSampler:
             log_step=np.full(p, math.log(0.5)),
             steps=np.zeros(p, np.int64),
             slab=slab,
-            tallies=np.zeros((7, 2), np.int64),
+            tallies=np.zeros((8, 2), np.int64),
         )
         self._start_features(rng, chain, state)
         return state
@@ -177,7 +185,12 @@ class DoublySparseSampler:
 
     def _best_feature(self, state: DoublySparseState) -> int:
         """Return the feature whose kernel alone has the largest evidence."""
-        return int(np.argmax(single_feature_evidence(self.open(state), _TRIED_BANDWIDTH)))
+        work = self._start_workspace(state)
+        return int(np.argmax(single_feature_evidence(work, _TRIED_BANDWIDTH)))
+
+    def _start_workspace(self, state: DoublySparseState) -> DoublySparseWorkspace:
+        """Return memory in which a start is looked for."""
+        return self._open_one(state)
 
     def allocate(self, plan: Plan) -> DoublySparseDraws:
         """Return empty arrays for one chain."""
@@ -201,8 +214,11 @@ class DoublySparseSampler:
             features_trace=np.zeros(plan.sweeps, np.int32),
         )
 
-    def open(self, state: DoublySparseState) -> DoublySparseWorkspace:
+    def open(self, state: Any) -> Any:
         """Return the memory of a running chain."""
+        return self._open_one(state)
+
+    def _open_one(self, state: DoublySparseState) -> DoublySparseWorkspace:
         data = self.model.likelihood.compiled(self.response, state.parameters)
         return open_workspace(state, self._columns, self.model.kind, data)
 
@@ -224,10 +240,13 @@ class DoublySparseSampler:
         else:
             finite = run_continuous_spike(*shared, self.model.spike_variance, *lengths)
         if not finite:
-            raise FloatingPointError(
-                "Sampling broke down numerically: the latent variables are no longer finite. "
-                "Rescale the inputs (standardize=True), or give a slab_prior of smaller rate."
-            )
+            self._break_down()
+
+    def _break_down(self) -> None:
+        raise FloatingPointError(
+            "Sampling broke down numerically: the latent variables are no longer finite. "
+            "Rescale the inputs (standardize=True), or give a slab_prior of smaller rate."
+        )
 
     def fingerprint_parts(self) -> list[Any]:
         """Return what decides the draws: data, kernel, settings."""

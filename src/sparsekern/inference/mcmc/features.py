@@ -5,8 +5,10 @@ The prior: feature l is included with probability :math:`\pi`, and then its band
 
 - toggle a feature drawn uniformly: a newcomer gets a bandwidth from the prior, which cancels, so
   the acceptance ratio is :math:`\Delta\log m\pm\log\frac\pi{1-\pi}`;
-- swap an included feature for an excluded one, which takes over the bandwidth:
-  :math:`\Delta\log m`;
+- swap an included feature k for an excluded one l, which takes over the bandwidth: l is drawn
+  from all excluded ones, :math:`\Delta\log m`, or, every other time, from the :math:`d_k`
+  neighbours of k in a graph of correlated features, :math:`\Delta\log m+\log d_k-\log d_l`
+  (features that stand in for each other are exchanged far more often so);
 - walk on :math:`\log\eta_l` of every included feature: :math:`\Delta\log
   m+\Delta\log\eta_l-\Delta\eta_l`, with a step size for each feature that adapts while the chain
   is tuned.
@@ -108,23 +110,44 @@ def toggle_features(
 
 
 @jit
-def swap_features(rng, basis, factor, spare, sums, other_sums, evidence, moves, tallies):
-    """Try to exchange an included feature for an excluded one, ``moves`` times."""
-    p = basis.columns.shape[0]
+def _draw_exchange(rng, basis, graph, feature):
+    """Return a feature to take the place of ``feature`` and the log ratio of the proposals.
+
+    The feature returned may be included already: then there is nothing to exchange.
+    """
+    if rng.random() < 0.5:
+        newcomer = rng.integers(0, basis.columns.shape[0])
+        while find_feature(basis, newcomer) >= 0:
+            newcomer = rng.integers(0, basis.columns.shape[0])
+        return newcomer, 0.0
+    first, last = graph.starts[feature], graph.starts[feature + 1]
+    if first == last:
+        return feature, 0.0
+    newcomer = graph.neighbors[rng.integers(first, last)]
+    degree = graph.starts[newcomer + 1] - graph.starts[newcomer]
+    return newcomer, math.log((last - first) / degree)
+
+
+@jit
+def swap_features(rng, basis, factor, spare, sums, other_sums, evidence, moves, graph, tallies):
+    """Try to exchange an included feature for an excluded one, ``moves`` times.
+
+    ``graph`` is a :class:`.feature_graph.FeatureGraph`.
+    """
     for _ in range(moves):
         size = basis.n_features[0]
-        if size == 0 or size == p:
+        if size == 0 or size == basis.columns.shape[0]:
             return evidence
         place = rng.integers(0, size)
-        newcomer = rng.integers(0, p)
-        while find_feature(basis, newcomer) >= 0:
-            newcomer = rng.integers(0, p)
+        newcomer, ratio = _draw_exchange(rng, basis, graph, basis.features[place])
         tallies[EXCHANGE, 0] += 1
+        if find_feature(basis, newcomer) >= 0:
+            continue
         bandwidth = basis.bandwidths[place]
         _shift(basis, factor, newcomer, bandwidth, sums, other_sums)
         _shift(basis, factor, basis.features[place], -bandwidth, other_sums, other_sums)
         value = load_from_sums(basis, spare, other_sums)
-        if math.log(rng.random()) < value - evidence:
+        if math.log(rng.random()) < value - evidence + ratio:
             tallies[EXCHANGE, 1] += 1
             evidence = value
             _take(factor, spare, sums, other_sums)

@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 # a file of tests stays in one process: what its tests share is made once
 WORKERS := -n 2 --dist loadfile
 
-.PHONY: setup demo test test-all bench lint clean
+.PHONY: setup demo test test-all bench cases lint clean
 
 setup: $(STAMP)
 
@@ -28,6 +28,10 @@ test-all: setup
 
 bench: setup
 	$(BIN)/python benchmarks/run.py
+
+# the simulated designs of the doubly-sparse paper, one after the other (an hour or two)
+cases: setup
+	$(BIN)/python benchmarks/run.py doubly_sparse_cases
 
 lint: setup
 	$(BIN)/ruff check .

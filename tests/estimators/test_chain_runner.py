@@ -57,8 +57,8 @@ def test_thinning_keeps_every_other_draw(two_classes, short):
     every = GKMClassifier(**short | {"draws": 40}).fit(X, y)
     second = GKMClassifier(**short | {"draws": 20, "thin": 2}).fit(X, y)
     assert second.n_draws_ == 20
-    assert len(second._size_traces[0]) == len(every._size_traces[0]) == 90
-    assert_array_equal(second._size_traces[0][:50], every._size_traces[0][:50])
+    assert len(second._traces["n_active"][0]) == len(every._traces["n_active"][0]) == 90
+    assert_array_equal(second._traces["n_active"][0][:50], every._traces["n_active"][0][:50])
 
 
 class Watcher:

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsekern import DoublySparseClassifier, DoublySparseRegressor
 from sparsekern.datasets import make_ring_and_blob
-from sparsekern.plotting import plot_active_trace, plot_traces
+from sparsekern.plotting import plot_active_trace, plot_feature_trace, plot_traces
 
 SHORT = {"draws": 60, "tune": 60, "chains": 2}
 KERNELS = ("rbf", "laplacian", "matern32", "matern52")
@@ -266,6 +266,14 @@ def test_traces_can_be_plotted(fitted, one_vs_rest):
     plot_traces(fitted, "n_features")
     plot_active_trace(fitted)
     plot_active_trace(one_vs_rest)
+    trace, marginal = plot_feature_trace(fitted)
+    assert trace.get_ylabel() == "Features"
+    sweeps = fitted.tune + fitted.draws
+    assert len(trace.lines[0].get_xdata()) == sweeps
+    kept = fitted.posterior_["posterior"]["n_features"].to_numpy()
+    np.testing.assert_array_equal(trace.lines[0].get_ydata()[fitted.tune :], kept[0])
+    assert f"mean {kept.mean():.0f}" in marginal.get_title()
+    assert len(plot_feature_trace(one_vs_rest)) == 2
 
 
 @pytest.mark.filterwarnings("ignore:Estimated shape parameter of Pareto")

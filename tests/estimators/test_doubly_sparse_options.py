@@ -80,6 +80,7 @@ def test_spike_and_point_mass_agree_on_what_matters():
     )
 
 
+@pytest.mark.slow
 def test_spike_of_a_classifier_and_what_it_refuses():
     labels = np.median(Y) < Y
     model = DoublySparseClassifier(**SHORT, spike_variance=1e-3).fit(X, labels)
@@ -106,59 +107,6 @@ def test_a_constant_feature_is_never_included():
     assert model.feature_inclusion_[2] == 0.0
     only = regress(np.ones((80, 2)))
     np.testing.assert_allclose(only.predict(np.ones((2, 2))), Y.mean(), atol=1.0)
-
-
-LADDER = {"temperatures": (1, 1.5, 3)}
-
-
-def test_tempered_chains_fit_report_and_repeat():
-    model = regress(**LADDER, draws=200, tune=200)
-    np.testing.assert_array_equal(model.selected_features_, [0, 1, 2])
-    assert 0.05 < model.acceptance_rates_["temperature_swap"] < 1
-    assert "temperature_swap" not in regress().acceptance_rates_
-    again = regress(**LADDER, draws=200, tune=200, n_jobs=2)
-    np.testing.assert_array_equal(model.predict(X), again.predict(X))
-
-
-def test_tempered_chains_go_on_where_they_stopped(tmp_path):
-    whole = regress(**LADDER, draws=60)
-    first = regress(**LADDER, draws=20, warm_start=True, checkpoint=tmp_path)
-    first.set_params(draws=60, checkpoint=None).fit(X, Y)
-    np.testing.assert_array_equal(whole.predict(X), first.predict(X))
-    stored = regress(**LADDER, draws=20, checkpoint=tmp_path)
-    np.testing.assert_array_equal(stored.predict(X), regress(**LADDER, draws=20).predict(X))
-
-
-@pytest.mark.parametrize("ladder", [(1,), (2, 3), (1, 3, 2), 4, "hot", (1, -2), (1, np.inf)])
-def test_ladders_that_are_none(ladder):
-    with pytest.raises(ValueError, match="temperatures must be"):
-        regress(temperatures=ladder)
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"noise": "student_t"}, "is for Gaussian noise, not for the student_t"),
-        ({"select_vectors": False}, "needs select_vectors=True"),
-        ({"spike_variance": 0.01}, "cannot be combined with spike_variance"),
-    ],
-)
-def test_what_cannot_be_tempered(options, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        regress(**LADDER | options)
-
-
-def test_active_subset_learns_from_the_active_rows():
-    model = regress(
-        MANY, MANY_Y, large_n="active_subset", expected_vectors=60, max_active=150, draws=200,
-        tune=300,
-    )  # fmt: skip
-    assert model.score(MANY, MANY_Y) > 0.5
-    counts = model.posterior_["posterior"]["n_active"].to_numpy()
-    assert counts.min() >= 1 and counts.max() <= 150
-    assert model.pointwise_log_likelihood().shape == (2, 200, len(MANY))
-    few, plain = regress(large_n="active_subset"), regress()
-    np.testing.assert_array_equal(few.predict(X), plain.predict(X))
 
 
 def test_active_subset_is_for_gaussian_noise():

@@ -20,6 +20,7 @@ from sparsekern.plotting import (
     plot_active_trace,
     plot_calibration,
     plot_decision_surface,
+    plot_feature_trace,
     plot_ranks,
     plot_traces,
 )
@@ -277,6 +278,11 @@ def test_given_axes_are_used_and_returned(model, data, plot, shape):
     assert plt.get_fignums() == [figure.number]
     assert np.shape(result) == shape
     assert all(a is b for a, b in zip(np.ravel(result), axes.ravel(), strict=True))
+
+
+def test_features_are_not_counted_where_none_are_selected(model):
+    with pytest.raises(ValueError, match="model has no 'n_features' among its draws"):
+        plot_feature_trace(model)
 
 
 @pytest.mark.parametrize(

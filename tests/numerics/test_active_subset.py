@@ -9,6 +9,9 @@ from doubly_sparse_dense import covariance, feature_terms, log_evidence, scores
 from doubly_sparse_setup import MODEL, generators, make_sampler, run
 from scipy.stats import multivariate_normal
 
+from sparsekern import DoublySparseRegressor
+from sparsekern.datasets import make_additive
+from sparsekern.estimators.doubly_sparse import LARGE
 from sparsekern.inference._contract import Plan
 from sparsekern.inference.mcmc.active_subset import (
     ActiveSubsetSampler,
@@ -20,6 +23,11 @@ from sparsekern.likelihoods import Gaussian
 
 N, SPIKE, SLAB, INTERCEPT, ETA = 4, 0.05, 3.0, 2.0, 0.4
 ODDS = np.log(0.4 / 0.6)
+
+
+def regress(features, response, **options):
+    short = {"draws": 40, "tune": 40, "chains": 2, "random_state": 0, "progress": False}
+    return DoublySparseRegressor(**short | options).fit(features, response)
 
 
 def _data():
@@ -143,3 +151,19 @@ def test_features_given_the_subset_against_quadrature(sweeps=60_000):
     found |= {f"eta {j}": eta[:, j] for j in range(2)}
     z = scores(found, exact)
     assert max(map(abs, z.values())) < 4, z
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_active_subset_learns_from_the_active_rows():
+    features, response = make_additive(LARGE + 100, 4, random_state=2, shuffle=False)
+    model = regress(
+        features, response, large_n="active_subset", expected_vectors=60, max_active=150, draws=200,
+        tune=300,
+    )  # fmt: skip
+    assert model.score(features, response) > 0.5
+    counts = model.posterior_["posterior"]["n_active"].to_numpy()
+    assert counts.min() >= 1 and counts.max() <= 150
+    assert model.pointwise_log_likelihood().shape == (2, 200, len(features))
+    small = features[:80], response[:80]
+    few, plain = regress(*small, large_n="active_subset"), regress(*small)
+    np.testing.assert_array_equal(few.predict(features), plain.predict(features))

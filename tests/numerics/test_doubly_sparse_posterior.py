@@ -19,6 +19,7 @@ from doubly_sparse_dense import (
 from doubly_sparse_setup import MODEL, make_sampler, run, unpack
 from scipy.special import log_ndtr
 from scipy.stats import norm, t
+from speed import slow_except
 
 from sparsekern.likelihoods import Gaussian, Hinge, Logit, Probit, StudentT
 
@@ -74,7 +75,7 @@ def _hinge_by_quadrature(features, response, model, nodes, slabs, values):
     return dict(zip(found, sums / total, strict=True))
 
 
-@pytest.mark.parametrize("response", [(1.0, 1.0), (1.0, -1.0)], ids=["alike", "apart"])
+@pytest.mark.parametrize("response", slow_except([(1.0, 1.0), (1.0, -1.0)], [(1.0, -1.0)]))
 def test_hinge_against_quadrature(response):
     features, response = np.array([[0.0], [0.9]]), np.array(response)
     model = MODEL | {"max_features": 1, "max_active": 2}

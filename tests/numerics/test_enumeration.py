@@ -119,6 +119,7 @@ def test_forgotten_proposal_ratio_is_noticed(largest=8):
     assert total_variation(visited, exact) > 0.06
 
 
+@pytest.mark.slow
 def test_veto_of_near_duplicates_is_noticed():
     """A one-sided veto of births breaks reversibility; it must fail the same check."""
 

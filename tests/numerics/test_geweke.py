@@ -86,7 +86,8 @@ def _scores(alternate, mode, sweeps, seed=0):
     return names, z
 
 
-@pytest.mark.parametrize("mode", [SHARED, pytest.param(PER_FEATURE, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", [SHARED, PER_FEATURE])
 def test_joint_law(mode):
     names, z = _scores(_alternate, mode, 200_000)
     assert len(names) > 30

@@ -128,7 +128,11 @@ def _scores(move_all, which, mode, prior=PRIOR, seed=0):
 
 @pytest.mark.parametrize(
     ("move", "mode"),
-    [*((move, SHARED) for move in MOVES), ("width", PER_FEATURE), ("sweep", PER_FEATURE)],
+    [
+        *((move, SHARED) for move in MOVES),
+        ("width", PER_FEATURE),
+        pytest.param("sweep", PER_FEATURE, marks=pytest.mark.slow),
+    ],
 )
 def test_move_keeps_the_joint_law(move, mode):
     names, z = _scores(_move_all, MOVES.index(move), mode)
@@ -166,6 +170,7 @@ def test_joint_move_without_its_correction_is_noticed():
     assert stand_in._site_log_likelihood(np.ones((2, 1)), np.zeros(1)) == -0.5
 
 
+@pytest.mark.slow
 def test_vague_prior_of_the_scales():
     """Shapes below one and small rates: long tails in log g and log eta."""
     _, z = _scores(_move_all, MOVES.index("sweep"), SHARED, prior=(1.0, 0.05, 0.5, 0.05), seed=1)

@@ -90,6 +90,7 @@ def test_active_sets_enumerated():
     assert distance < 0.012
 
 
+@pytest.mark.slow
 def test_naming_the_classes_otherwise_changes_nothing():
     one, first = _visited(60_000, 2)
     other, second = _visited(60_000, 3, labels=np.array([2, 0, 1, 0]))

@@ -11,6 +11,7 @@ from ..inference.diagnostics import summarize_scalars
 from ..inference.mcmc.chains import ChainRun
 from .sampling import SamplingEstimator
 
+_TRACES = {"size_trace": "n_active", "features_trace": "n_features"}  # counts of every sweep
 _MOST_POINTWISE = 20_000_000  # numbers; beyond, the pointwise log-likelihood is made on demand
 
 
@@ -52,9 +53,14 @@ class DrawsEstimator(SamplingEstimator):
         self._draws = self._collect_draws(stack, sampler)
         self._scalars = self._collect_scalars(stack)
         sweeps = [chain.sweep for chain in run.chains]
-        self._size_traces = [
-            chain.size_trace[:done].copy() for chain, done in zip(draws, sweeps, strict=True)
-        ]
+        self._traces = {
+            name: [
+                getattr(chain, part)[:done].copy()
+                for chain, done in zip(draws, sweeps, strict=True)
+            ]
+            for part, name in _TRACES.items()
+            if part in draws[0]._fields
+        }
         self.n_draws_ = kept
         self.active_probabilities_ = self._draws.active_probabilities(len(response))
         self.active_vectors_ = np.flatnonzero(self.active_probabilities_)

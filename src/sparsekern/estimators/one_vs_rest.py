@@ -63,9 +63,12 @@ class OneVsRestEstimator(DrawsEstimator):
             for label, member in zip(self.classes_, members, strict=True)
             for name, values in member._scalars.items()
         }
-        self._size_traces = [
-            _total(traces) for traces in zip(*(m._size_traces for m in members), strict=True)
-        ]
+        self._traces = {
+            name: [
+                _total(traces) for traces in zip(*(m._traces[name] for m in members), strict=True)
+            ]
+            for name in first._traces
+        }
         self.n_draws_ = first.n_draws_
         self.active_probabilities_ = self._draws.active_probabilities(len(codes))
         self.active_vectors_ = np.flatnonzero(self.active_probabilities_)

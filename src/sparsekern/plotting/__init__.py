@@ -4,7 +4,7 @@ Every function draws into the axes it is given, or into a new figure if it is gi
 returns the axes. None of them shows a figure or changes matplotlib's settings.
 """
 
-from .active_trace import plot_active_trace
+from .active_trace import plot_active_trace, plot_feature_trace
 from .calibration import plot_calibration
 from .decision_surface import plot_decision_surface
 from .feature_effect import plot_feature_effect
@@ -17,6 +17,7 @@ __all__ = [
     "plot_calibration",
     "plot_decision_surface",
     "plot_feature_effect",
+    "plot_feature_trace",
     "plot_inclusion",
     "plot_ranks",
     "plot_traces",

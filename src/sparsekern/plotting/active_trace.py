@@ -1,7 +1,8 @@
-"""The number of active vectors while the chains run, and its posterior."""
+"""The number of active vectors or features while the chains run, and its posterior."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,18 +39,54 @@ def plot_active_trace(model: Any, axes: Any = None) -> np.ndarray:
     ndarray of Axes, shape (2,)
         The traces and the histogram.
     """
-    sizes = posterior_group(model)["n_active"]
-    if "class" in sizes.dims:  # one-vs-rest models, each with active vectors of its own
+    return _plot_counts(model, axes, "n_active", "Active vectors", "max_active", _most_active)
+
+
+def plot_feature_trace(model: Any, axes: Any = None) -> np.ndarray:
+    """Plot the number of features in the kernel after every sweep, and its posterior.
+
+    Parameters
+    ----------
+    model : fitted estimator that selects features, or DataTree
+        A DataTree, which needs the group ``posterior``, holds kept draws only: no tuning is shown.
+    axes : array of two Axes, optional
+        None: a new figure.
+
+    Returns
+    -------
+    ndarray of Axes, shape (2,)
+        The traces and the histogram. Whether chains agree on *which* features is in
+        :func:`plot_inclusion`.
+    """
+    return _plot_counts(model, axes, "n_features", "Features", "max_features", _most_features)
+
+
+def _most_active(model: Any) -> float:
+    selects = getattr(model, "sparse", getattr(model, "select_vectors", True))
+    return min(model.max_active, len(model.active_probabilities_)) if selects else np.inf
+
+
+def _most_features(model: Any) -> float:
+    return min(model.max_features, model.n_features_in_) if model.select_features else np.inf
+
+
+def _plot_counts(
+    model: Any, axes: Any, name: str, label: str, bound: str, most: Callable[[Any], float]
+) -> np.ndarray:
+    """Plot the counts called ``name``; ``most`` says where the prior ends, called ``bound``."""
+    group = posterior_group(model)
+    if name not in group:
+        raise ValueError(
+            f"model has no {name!r} among its draws; {label.lower()} are counted by "
+            "DoublySparseRegressor and DoublySparseClassifier."
+        )
+    sizes = group[name]
+    if "class" in sizes.dims:  # one-vs-rest models, each with its own
         sizes = sizes.sum("class")
     kept = sizes.transpose("chain", "draw").values
     sweeps, tune, limit = list(kept), 0, np.inf
     if hasattr(model, "fit"):
-        sweeps, tune = model._size_traces, model._plan.tune
-        limit = (
-            min(model.max_active, len(model.active_probabilities_))
-            if _selects_vectors(model)
-            else np.inf
-        )
+        sweeps, tune, limit = model._traces[name], model._plan.tune, most(model)
     axes = open_axes(axes, 1, 2, figsize=(7.5, 3.0), width_ratios=(2.4, 1)).ravel()
     trace, marginal = axes
     note: dict[str, Any] = {"fontsize": "small", "color": "0.3", "va": "top", "ha": "right"}
@@ -70,22 +107,17 @@ def plot_active_trace(model: Any, axes: Any = None) -> np.ndarray:
     )
     top = max(int(np.max(sizes)) for sizes in sweeps)
     if top >= limit:
-        trace.text(0.995, 0.98, "dotted: max_active", transform=trace.transAxes, **note)
+        trace.text(0.995, 0.98, f"dotted: {bound}", transform=trace.transAxes, **note)
     for ax in axes:
         if top >= limit:
             ax.axhline(limit, color="black", linewidth=0.8, linestyle=":")
         ax.set_ylim(0, 1.14 * top)
         finish(ax)
     trace.set_xlim(0, max(len(sizes) for sizes in sweeps))
-    trace.set_ylabel("Active vectors")
+    trace.set_ylabel(label)
     trace.set_xlabel("Sweep" if hasattr(model, "fit") else "Kept draw")
     marginal.tick_params(labelleft=False)
     marginal.xaxis.set_major_locator(MaxNLocator(3))
     marginal.set_xlabel("Posterior probability")
     name_chains(trace, len(sweeps))
     return axes
-
-
-def _selects_vectors(model: Any) -> bool:
-    """Tell whether the active set was learned; families name that parameter differently."""
-    return bool(getattr(model, "sparse", getattr(model, "select_vectors", True)))

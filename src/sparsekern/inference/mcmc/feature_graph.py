@@ -37,7 +37,9 @@ def correlation_graph(columns: np.ndarray, neighbors: int = NEIGHBORS) -> Featur
     chosen = min(neighbors, p - 1)
     if chosen < 1:
         return FeatureGraph(np.zeros(p + 1, np.int64), np.zeros(0, np.int64))
-    unit = columns - columns.mean(axis=1, keepdims=True)
+    # scaled first: neither sums nor squares of huge numbers may overflow
+    unit = columns / np.maximum(np.abs(columns).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    unit -= unit.mean(axis=1, keepdims=True)
     unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), np.finfo(float).tiny)
     targets = np.empty((p, chosen), np.int64)
     for first in range(0, p, _BLOCK):

@@ -1,0 +1,8 @@
+"""Which cases of a parametrised test are worth their time in every run."""
+
+import pytest
+
+
+def slow_except(cases, kept):
+    """Return the cases, all marked slow but those that are kept for the quick run."""
+    return [case if case in kept else pytest.param(case, marks=pytest.mark.slow) for case in cases]

@@ -1,0 +1,89 @@
+"""Parallel tempering: the coldest replica against enumeration, and through the estimator."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from chain_setup import recompiled
+from doubly_sparse_setup import rewritten
+from test_doubly_sparse_enumeration import BASE, compare, engine, exact_means
+
+from sparsekern import DoublySparseRegressor
+from sparsekern.datasets import make_additive
+from sparsekern.inference.mcmc import tempering
+from sparsekern.inference.mcmc.tempering import TemperedSampler, exchange_replicas, run_tempered
+
+SHORT = {"draws": 40, "tune": 40, "chains": 2, "random_state": 0, "progress": False}
+X, Y = make_additive(80, 5, random_state=1, shuffle=False)
+
+
+def regress(**options):
+    return DoublySparseRegressor(**SHORT | options).fit(X, Y)
+
+
+def _tempered(sweeps, seed):
+    make = partial(TemperedSampler, temperatures=(1.0, 3.0, 9.0))
+    return engine(BASE, sweeps, seed, make=make)
+
+
+def test_tempered_chains_have_the_same_posterior():
+    exact, error = exact_means(BASE)
+    sample, state = _tempered(150_000, 5)
+    z = compare(sample, exact, error)
+    tried, accepted = state.tallies[7]
+    assert tried == 150_000
+    assert 0.3 < accepted / tried < 0.999
+    assert max(map(abs, z.values())) < 4, z
+
+
+@pytest.mark.slow
+def test_replicas_that_always_trade_are_noticed(monkeypatch):
+    trade = rewritten(exchange_replicas, "after - before", "1.0")
+    monkeypatch.setattr(
+        tempering, "run_tempered", recompiled(run_tempered, exchange_replicas=trade)
+    )
+    exact, error = exact_means(BASE)
+    sample, _ = _tempered(60_000, 5)
+    z = compare(sample, exact, error)
+    assert max(map(abs, z.values())) > 6
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+LADDER = {"temperatures": (1, 1.5, 3)}
+
+
+def test_tempered_chains_fit_report_and_repeat():
+    model = regress(**LADDER, draws=200, tune=200)
+    np.testing.assert_array_equal(model.selected_features_, [0, 1, 2])
+    assert 0.05 < model.acceptance_rates_["temperature_swap"] < 1
+    assert "temperature_swap" not in regress().acceptance_rates_
+    again = regress(**LADDER, draws=200, tune=200, n_jobs=2)
+    np.testing.assert_array_equal(model.predict(X), again.predict(X))
+
+
+def test_tempered_chains_go_on_where_they_stopped(tmp_path):
+    whole = regress(**LADDER, draws=60)
+    first = regress(**LADDER, draws=20, warm_start=True, checkpoint=tmp_path)
+    first.set_params(draws=60, checkpoint=None).fit(X, Y)
+    np.testing.assert_array_equal(whole.predict(X), first.predict(X))
+    stored = regress(**LADDER, draws=20, checkpoint=tmp_path)
+    np.testing.assert_array_equal(stored.predict(X), regress(**LADDER, draws=20).predict(X))
+
+
+@pytest.mark.parametrize("ladder", [(1,), (2, 3), (1, 3, 2), 4, "hot", (1, -2), (1, np.inf)])
+def test_ladders_that_are_none(ladder):
+    with pytest.raises(ValueError, match="temperatures must be"):
+        regress(temperatures=ladder)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"noise": "student_t"}, "is for Gaussian noise, not for the student_t"),
+        ({"select_vectors": False}, "needs select_vectors=True"),
+        ({"spike_variance": 0.01}, "cannot be combined with spike_variance"),
+    ],
+)
+def test_what_cannot_be_tempered(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        regress(**LADDER | options)

@@ -46,7 +46,7 @@ class DoublySparseClassifier(
         ``"hinge"`` is the Bayesian support vector machine, :math:`\exp(-2\max(1-yf,0))`. It is not
         a model of the labels; its probabilities, normalised over the two classes draw by draw, are
         a heuristic, and its chains mix badly.
-    slab_prior : (float, float), default=(1, 10)
+    slab_prior : (float, float), default=(0.5, 50)
         Shape and rate of the gamma prior of :math:`1/\nu_1`.
     slab_variance : float or None, default=None
         :math:`\nu_1` if it is known; None: learned under ``slab_prior``.
@@ -84,7 +84,7 @@ class DoublySparseClassifier(
         kernel: str = "rbf",
         *,
         likelihood: str = "logit",
-        slab_prior: tuple[float, float] = (1, 10),
+        slab_prior: tuple[float, float] = (0.5, 50),
         slab_variance: float | None = None,
         spike_variance: float | None = None,
         intercept_variance: float = 100.0,

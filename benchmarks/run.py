@@ -18,14 +18,17 @@ PARTS = (
     "sweep_cost", "effective_samples", "tuning", "memory", "accuracy", "large_n", "likelihoods",
     "support_vectors", "regression", "family_accuracy", "doubly_sparse_cases",
     "doubly_sparse_speed", "doubly_sparse_leukemia", "doubly_sparse_calibration",
-    "doubly_sparse_slab", "doubly_sparse_growth",
+    "doubly_sparse_slab", "doubly_sparse_growth", "hybrid_tables", "hybrid_speed",
+    "hybrid_correlated",
 )  # fmt: skip
 _WITH_JOBS = (
     "family_accuracy", "support_vectors", "doubly_sparse_cases", "doubly_sparse_leukemia",
-    "doubly_sparse_calibration", "doubly_sparse_slab",
+    "doubly_sparse_calibration", "doubly_sparse_slab", "hybrid_tables",
+    "hybrid_correlated",
 )  # fmt: skip
 _WITH_SETS = (
     "effective_samples", "tuning", "family_accuracy", "doubly_sparse_cases", "doubly_sparse_slab",
+    "hybrid_tables",
 )  # fmt: skip
 
 

@@ -7,6 +7,8 @@ from .estimators import (
     DoublySparseRegressor,
     GKMClassifier,
     GKMRegressor,
+    HybridSearchGPClassifier,
+    HybridSearchGPRegressor,
     SparseGPClassifier,
 )
 
@@ -15,6 +17,8 @@ __all__ = [
     "DoublySparseRegressor",
     "GKMClassifier",
     "GKMRegressor",
+    "HybridSearchGPClassifier",
+    "HybridSearchGPRegressor",
     "SparseGPClassifier",
     "__version__",
 ]

@@ -59,7 +59,8 @@ def make_bump(
 
     References
     ----------
-    Duan (2022). Bayesian kernel methods with variable selection. Dissertation.
+    Duan (2022). Sparse Bayesian kernel learning for high-dimensional regression and
+    classification. Dissertation.
     """
     n_samples = check_count("n_samples", n_samples)
     n_features = check_count("n_features", n_features)
@@ -121,7 +122,8 @@ def make_additive(
 
     References
     ----------
-    Duan (2022). Bayesian kernel methods with variable selection. Dissertation.
+    Duan (2022). Sparse Bayesian kernel learning for high-dimensional regression and
+    classification. Dissertation.
     """
     n_samples = check_count("n_samples", n_samples)
     if isinstance(n_effects, bool) or n_effects not in (3, 4):

@@ -4,6 +4,8 @@ from .doubly_sparse_classifier import DoublySparseClassifier
 from .doubly_sparse_regressor import DoublySparseRegressor
 from .gkm_classifier import GKMClassifier
 from .gkm_regressor import GKMRegressor
+from .hybrid_search_classifier import HybridSearchGPClassifier
+from .hybrid_search_regressor import HybridSearchGPRegressor
 from .sparse_gp_classifier import SparseGPClassifier
 
 __all__ = [
@@ -11,5 +13,7 @@ __all__ = [
     "DoublySparseRegressor",
     "GKMClassifier",
     "GKMRegressor",
+    "HybridSearchGPClassifier",
+    "HybridSearchGPRegressor",
     "SparseGPClassifier",
 ]

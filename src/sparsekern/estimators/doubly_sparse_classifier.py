@@ -67,7 +67,8 @@ class DoublySparseClassifier(
 
     References
     ----------
-    Duan (2022). Bayesian kernel methods with variable selection. Dissertation.
+    Duan (2022). Sparse Bayesian kernel learning for high-dimensional regression and
+    classification. Dissertation.
 
     Examples
     --------

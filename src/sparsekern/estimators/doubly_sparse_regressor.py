@@ -65,7 +65,8 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
 
     References
     ----------
-    Duan (2022). Bayesian kernel methods with variable selection. Dissertation.
+    Duan (2022). Sparse Bayesian kernel learning for high-dimensional regression and
+    classification. Dissertation.
 
     Examples
     --------

@@ -16,12 +16,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._checks import check_choice, check_count, check_positive
+from ..inference.quantiles import find_quantile
 from ..likelihoods import Gaussian, StudentT
 from ..likelihoods._contract import Likelihood, NoiseLaw
 from .draws import DrawsEstimator
 from .kernel_inputs import KernelInputs
-
-_BISECTIONS = 60  # of an interval that holds the quantile: to the last digits
+from .response_scale import measure_response
 
 
 def resolve_noise(noise: Any, degrees_of_freedom: Any) -> Likelihood:
@@ -44,24 +44,7 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
         ``robust`` takes median and median deviation (those of a Gaussian) in their place, so that a
         few gross errors do not squeeze all other responses together.
         """
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        largest = max(float(np.abs(y).max()), np.finfo(np.float64).tiny)
-        centre = largest * float((y / largest).mean())
-        spread = largest * float(((y - centre) / largest).std())
-        if spread <= 1e-12 * largest:
-            raise ValueError(
-                f"y is constant ({y[0]!r} in every row up to rounding); there is nothing to learn."
-            )
-        if not 1e-70 < spread < 1e70:  # variances, and their variances, must be numbers
-            raise ValueError(
-                f"y has the standard deviation {spread:.3g}, which is out of range; "
-                "rescale y, for instance by choosing another unit."
-            )
-        if robust:
-            middle = float(np.median(y))
-            typical = 1.4826 * float(np.median(np.abs(y - middle)))
-            if typical > 1e-12 * abs(middle):  # zero where over half of the responses are the same
-                centre, spread = middle, typical
+        y, centre, spread = measure_response(y, robust)
         self._centre, self._spread = centre, spread
         return (y - centre) / spread
 
@@ -154,25 +137,13 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
     def _quantile(
         self, level: float, latent: np.ndarray, variance: np.ndarray, parameters: np.ndarray
     ) -> np.ndarray:
-        """Return one quantile of the mixture at every row, by bisection, in scaled units."""
+        """Return one quantile of the mixture at every row, in scaled units."""
 
-        def below(y: np.ndarray) -> np.ndarray:
-            law = self._noise.distribution(y, latent, variance, parameters)
-            return law.mean(axis=0) < level
+        def distribution(y: np.ndarray) -> np.ndarray:
+            return self._noise.distribution(y, latent, variance, parameters).mean(axis=0)
 
-        reach = np.full(latent.shape[1], np.sqrt(variance.max()))
-        low, high = latent.min(axis=0) - reach, latent.max(axis=0) + reach
-        while (wide := ~below(low)).any():  # widen until the quantile is inside
-            reach = np.where(wide, 2 * reach, reach)
-            low = np.where(wide, low - reach, low)
-        while (wide := below(high)).any():
-            reach = np.where(wide, 2 * reach, reach)
-            high = np.where(wide, high + reach, high)
-        for _ in range(_BISECTIONS):
-            middle = 0.5 * (low + high)
-            left = below(middle)
-            low, high = np.where(left, middle, low), np.where(left, high, middle)
-        return 0.5 * (low + high)
+        spread = np.sqrt(latent.var(axis=0) + variance.mean())
+        return find_quantile(distribution, level, latent.mean(axis=0), spread)
 
     def sample_predictive(
         self, X: Any, n_samples: int | None = None, *, random_state: Any = None

@@ -98,3 +98,34 @@ class FitReporter:
         self._root.call_on_fit_task_end(estimator=self._estimator)
         if self._text is not None:
             self._text.close()
+
+
+class SearchProgress:
+    """One line on the error stream about a search, whose end nobody knows."""
+
+    def __init__(self, label: str, stream: TextIO | None = None) -> None:
+        self._label, self._stream = label, stream or sys.stderr
+        self._begin = time.monotonic()
+        self._last = -math.inf
+        self._on_terminal = self._stream.isatty()
+        self._steps, self._shown = 0, False
+
+    def update(self, best: Any) -> bool:
+        """Show where the search is, if it is time to; never asks for the end."""
+        self._steps += 1
+        now = time.monotonic()
+        pause = 0.2 if self._on_terminal else 5.0
+        if now - self._begin >= _SHOW_AFTER_SECONDS and now - self._last >= pause:
+            self._last, self._shown = now, True
+            line = (
+                f"{self._label}: {self._steps} neighbourhoods, best score {best.score:.1f} with "
+                f"{len(best.features)} features, {now - self._begin:.0f} s"
+            )
+            self._stream.write(f"\r{line:<78}" if self._on_terminal else line + "\n")
+            self._stream.flush()
+        return False
+
+    def close(self) -> None:
+        """End the line."""
+        if self._shown and self._on_terminal:
+            self._stream.write("\n")

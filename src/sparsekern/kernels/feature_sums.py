@@ -27,8 +27,8 @@ from .exponential import exp_of_negative
 FEATURE_KERNELS = {
     "rbf": RBF, "laplacian": LAPLACIAN, "matern32": MATERN32, "matern52": MATERN52,
 }  # fmt: skip
-_FARTHEST = 1e290  # infinite distances would not cancel when a feature leaves
-_FAR = 1e4  # exp(-r) is zero long before
+FARTHEST = 1e290  # infinite distances would not cancel when a feature leaves
+FAR = 1e4  # exp(-r) is zero long before
 
 
 @jit
@@ -39,12 +39,12 @@ def add_feature(column, here, bandwidth, kind, sums, out):
     """
     if kind == LAPLACIAN:
         for i in range(column.shape[0]):
-            distance = min(abs(column[i] - here), _FARTHEST)
+            distance = min(abs(column[i] - here), FARTHEST)
             out[i] = max(sums[i] + bandwidth * distance, 0.0)
     else:
         for i in range(column.shape[0]):
             difference = column[i] - here
-            distance = min(difference * difference, _FARTHEST)
+            distance = min(difference * difference, FARTHEST)
             out[i] = max(sums[i] + bandwidth * distance, 0.0)
 
 
@@ -55,7 +55,7 @@ def kernel_of_sums(sums, kind, out):
         factor = 6.0 if kind == MATERN32 else 10.0
         roots = np.empty(sums.shape[0])
         for i in range(sums.shape[0]):
-            roots[i] = min(math.sqrt(factor * sums[i]), _FAR)
+            roots[i] = min(math.sqrt(factor * sums[i]), FAR)
         exp_of_negative(roots, out)
         share = 0.0 if kind == MATERN32 else 1.0 / 3.0
         for i in range(sums.shape[0]):

@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice
+from ..estimators.draws import DrawsEstimator
 
 _MOST_DRAWS = 400  # of the function; more do not change a band that can be seen
 _MOST_VALUES = 20_000_000  # of the function, over all draws, rows and grid points
@@ -24,12 +25,12 @@ _BLOCK_NUMBERS = 4_000_000  # held at once
 
 def rows_of(model: Any, X: Any) -> np.ndarray:
     """Return X as numbers, in the units of the user, if it has the features of the fit."""
-    check_is_fitted(model)
-    if not (hasattr(model, "sample_proba") or hasattr(model, "_centre")):
+    if not isinstance(model, DrawsEstimator):
         raise TypeError(
-            "model must be a fitted regressor or classifier of this package; got "
+            "model must be a regressor or classifier with posterior draws, of this package; got "
             f"{type(model).__name__}."
         )
+    check_is_fitted(model)
     if getattr(model, "kernel", None) == "precomputed":
         raise ValueError(
             "kernel='precomputed' sees no features: there is no effect to plot; fit a model with "

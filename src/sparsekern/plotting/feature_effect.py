@@ -11,8 +11,8 @@ from matplotlib.colors import LinearSegmentedColormap
 
 from .._checks import check_count, check_share
 from .effect_draws import effect_draws, resolve_target, rows_of
+from .feature_sets import feature_label
 from .figure_parts import CLASS_COLOURS, finish, open_axes
-from .inclusion import feature_label
 
 _FEW_VALUES = 10  # of a feature: shown as points, not as a curve
 _MOST_MARKS = 500  # rows marked

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count
+from .feature_sets import feature_label, inclusion_of
 from .figure_parts import CLASS_COLOURS, POOLED_COLOUR, finish, open_axes
 
 _ERRORS = 2.0  # Monte-Carlo standard errors on either side
@@ -18,9 +18,10 @@ def plot_inclusion(model: Any, max_features: int = 20, ax: Axes | None = None) -
     """Plot the posterior probability that features are included, the most probable ones on top.
 
     Selected features, whose probability reaches the model's ``threshold`` (the dashed line), have
-    a colour of their own. An error bar reaches two Monte-Carlo standard errors to either side; the
-    dots are the probabilities of the chains. Chains far apart say that the average is not to be
-    trusted, however short the bar.
+    a colour of their own. Where the posterior was sampled by chains, an error bar reaches two
+    Monte-Carlo standard errors to either side, and the dots are the probabilities of the chains.
+    Chains far apart say that the average is not to be trusted, however short the bar. A hybrid
+    search has neither: its probabilities are sums over the models of its window.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def plot_inclusion(model: Any, max_features: int = 20, ax: Axes | None = None) -
     Axes
     """
     max_features = check_count("max_features", max_features)
-    probability, error = _inclusion(model)
+    probability, error, by_chain = inclusion_of(model)
     shown = np.argsort(-probability, kind="stable")[:max_features]
     height = 0.9 + 0.22 * len(shown)
     ax = open_axes(ax, 1, 1, figsize=(5.2, height))[0, 0]
@@ -47,12 +48,12 @@ def plot_inclusion(model: Any, max_features: int = 20, ax: Axes | None = None) -
     ):
         if mask.any():
             ax.barh(places[mask], probability[shown[mask]], 0.7, color=colour, label=label)
-    _draw_errors(ax, places, probability[shown], error[shown])
-    by_chain = model._inclusion_by_chain[:, shown]
+    if error is not None:
+        _draw_errors(ax, places, probability[shown], error[shown])
     if len(by_chain) > 1:
         ax.plot(
-            by_chain.T.ravel(), np.repeat(places, len(by_chain)), color="black", linestyle="none",
-            marker="o", markersize=2.5, alpha=0.5, label="chains", clip_on=False,
+            by_chain[:, shown].T.ravel(), np.repeat(places, len(by_chain)), color="black",
+            linestyle="none", marker="o", markersize=2.5, alpha=0.5, label="chains", clip_on=False,
         )  # fmt: skip
     ax.axvline(
         model.threshold, color="black", linewidth=1, linestyle="--", label="threshold", zorder=0
@@ -67,22 +68,6 @@ def plot_inclusion(model: Any, max_features: int = 20, ax: Axes | None = None) -
     )  # fmt: skip
     finish(ax)
     return ax
-
-
-def feature_label(model: Any, feature: int) -> str:
-    """Return a feature's name, or the column it is."""
-    names = getattr(model, "feature_names_in_", None)
-    return f"X[:, {feature}]" if names is None else str(names[feature])
-
-
-def _inclusion(model: Any) -> tuple[np.ndarray, np.ndarray]:
-    check_is_fitted(model)
-    if not hasattr(model, "feature_inclusion_"):
-        raise TypeError(
-            "model must select features, as DoublySparseRegressor and DoublySparseClassifier do; "
-            f"got {type(model).__name__}, which has no feature_inclusion_."
-        )
-    return model.feature_inclusion_, model.feature_inclusion_error_
 
 
 def _draw_errors(ax: Axes, places: np.ndarray, probability: np.ndarray, error: np.ndarray) -> None:

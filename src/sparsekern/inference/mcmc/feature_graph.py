@@ -18,6 +18,25 @@ class FeatureGraph(NamedTuple):
     neighbors: np.ndarray  # int64[2 * edges]
 
 
+def _unit(columns: np.ndarray) -> np.ndarray:
+    """Return centred columns of length one (constant ones: zero)."""
+    # scaled first: neither sums nor squares of huge numbers may overflow
+    unit = columns / np.maximum(np.abs(columns).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    unit -= unit.mean(axis=1, keepdims=True)
+    unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), np.finfo(float).tiny)
+    return unit
+
+
+def largest_correlation(columns: np.ndarray, graph: FeatureGraph) -> float:
+    """Return the largest absolute correlation of two neighbours in the graph, zero for none."""
+    unit, largest = _unit(columns), 0.0
+    for feature in range(len(columns)):
+        near = graph.neighbors[graph.starts[feature] : graph.starts[feature + 1]]
+        if len(near):
+            largest = max(largest, float(np.abs(unit[near] @ unit[feature]).max()))
+    return largest
+
+
 def correlation_graph(columns: np.ndarray, neighbors: int = NEIGHBORS) -> FeatureGraph:
     """Join every feature to those it is most correlated with, whatever the sign.
 
@@ -37,10 +56,7 @@ def correlation_graph(columns: np.ndarray, neighbors: int = NEIGHBORS) -> Featur
     chosen = min(neighbors, p - 1)
     if chosen < 1:
         return FeatureGraph(np.zeros(p + 1, np.int64), np.zeros(0, np.int64))
-    # scaled first: neither sums nor squares of huge numbers may overflow
-    unit = columns / np.maximum(np.abs(columns).max(axis=1, keepdims=True), np.finfo(float).tiny)
-    unit -= unit.mean(axis=1, keepdims=True)
-    unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), np.finfo(float).tiny)
+    unit = _unit(columns)
     targets = np.empty((p, chosen), np.int64)
     for first in range(0, p, _BLOCK):
         block = np.square(unit[first : first + _BLOCK] @ unit.T)

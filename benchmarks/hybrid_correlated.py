@@ -1,0 +1,84 @@
+"""Hybrid search among correlated features, beside Metropolis sampling and the true features.
+
+The moderate design (100 rows, four effects) with 200 features in blocks of ten, a Gaussian copula
+of the given correlation within each block; the true features lie in different blocks. `MSPE` over
+500 test rows; `mcmc` is `search="mcmc"` (two chains of 1,000 sweeps, of which 500 tune), `true` the
+hybrid search given the true features. `largest difference` is that of the inclusion probabilities
+of hybrid search and sampling, its mean over sets and the share of sets below .1; `chains` the same
+between the two halves of the sampler's chains, as a measure of how well sampling itself is known.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+from scipy.stats import norm
+from tables import Row
+
+from sparsekern import HybridSearchGPRegressor
+
+
+def draw(correlation: float, number: int, n: int = 600, p: int = 200):
+    """Return data and true features, one in each of the first four blocks."""
+    rng = np.random.default_rng([7, number])
+    common = np.repeat(rng.standard_normal((n, p // 10)), 10, axis=1)
+    latent = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * rng.standard_normal((n, p))
+    X = np.pi * (2 * norm.cdf(latent) - 1)
+    true = np.array([block * 10 + rng.integers(10) for block in range(4)])
+    x = X[:, true].T
+    f = 2 * np.sin(x[0]) + x[1] ** 2 / 2 + np.exp(x[2]) / 5 + x[3]
+    return X, f + rng.standard_normal(n), true
+
+
+def _run(correlation: float, number: int, quick: bool) -> dict[str, float]:
+    X, y, true = draw(correlation, number)
+    seen, new = (X[:100], y[:100]), (X[100:], y[100:])
+    options = {"random_state": number, "progress": False}
+    effort = {"draws": 20, "tune": 20} if quick else {"draws": 500, "tune": 500}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = HybridSearchGPRegressor(**options).fit(*seen)
+        given = HybridSearchGPRegressor(**options).fit(seen[0][:, true], seen[1])
+        one, other = (
+            HybridSearchGPRegressor(search="mcmc", chains=1, **effort, **options | {
+                "random_state": number + shift
+            }).fit(*seen)
+            for shift in (0, 1000)
+        )  # fmt: skip
+        both = 0.5 * (one.feature_inclusion_ + other.feature_inclusion_)
+        sampled = 0.5 * (one.predict(new[0]) + other.predict(new[0]))
+
+        def error(prediction: np.ndarray) -> float:
+            return float(np.mean((prediction - new[1]) ** 2))
+
+        return {
+            "MSPE": error(ours.predict(new[0])),
+            "mcmc": error(sampled),
+            "true": error(given.predict(new[0][:, true])),
+            "TPR": float(np.isin(true, ours.selected_features_).mean()),
+            "false": float((~np.isin(ours.selected_features_, true)).sum()),
+            "difference": float(np.abs(ours.feature_inclusion_ - both).max()),
+            "chains": float(np.abs(one.feature_inclusion_ - other.feature_inclusion_).max()),
+            "models": float(len(ours.models_)),
+        }
+
+
+def measure(quick: bool, n_jobs: int = 2) -> list[Row]:
+    rows: list[Row] = []
+    for correlation in (0.7, 0.95):
+        with parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
+            found = Parallel()(
+                delayed(_run)(correlation, number, quick) for number in range(2 if quick else 10)
+            )
+        mean = {name: float(np.mean([entry[name] for entry in found])) for name in found[0]}
+        close = float(np.mean([entry["difference"] < 0.1 for entry in found]))
+        rows.append({
+            "correlation": correlation, "sets": len(found), "MSPE": mean["MSPE"],
+            "mcmc": mean["mcmc"], "true": mean["true"], "TPR": mean["TPR"],
+            "false positives": mean["false"], "largest difference": mean["difference"],
+            "below .1": close, "chains": mean["chains"], "models": mean["models"],
+        })  # fmt: skip
+        print(rows[-1], flush=True)
+    return rows

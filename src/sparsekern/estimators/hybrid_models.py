@@ -1,0 +1,88 @@
+"""The table of models that a search has found, and what it says about features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._checks import check_share
+from ..inference.hybrid.search import FittedModel, HybridSearch
+from .sampling import warn_caller
+
+
+class ModelTable(SelectorMixin):
+    """Models, inclusion probabilities, and the face of a feature selector."""
+
+    kernel: str
+    threshold: float
+    n_features_in_: int
+    feature_inclusion_: np.ndarray
+    _screened: np.ndarray
+    _last_parameter: str | None = "noise_variance"  # name of the last parameter, if it has one
+
+    @property
+    def _shared(self) -> bool:
+        """Whether all features of a model have one bandwidth."""
+        raise NotImplementedError
+
+    def _keep_models(self, search: HybridSearch, models: list[FittedModel]) -> np.ndarray:
+        """Make the table of models and inclusion probabilities; return the weights."""
+        scores = np.array([model.score for model in models])
+        weights = np.exp(scores - scores.max())
+        weights /= weights.sum()
+        self._set_models(models, weights)
+        self.n_fits_, self.n_plug_ins_ = search.n_fits, search.n_plug_ins
+        self._path = [(step, model.score, len(model.features)) for step, model in search.path]
+        if any(model.doubtful for model in models):
+            count = sum(model.doubtful for model in models)
+            warn_caller(
+                f"{count} of {len(models)} models have no clear maximum of their parameters; their "
+                "evidence is a guess. Scale the data (scale=True), or give stronger priors."
+            )
+        return weights
+
+    def _set_models(self, models: list[FittedModel], weights: np.ndarray) -> None:
+        inclusion = np.zeros(self.n_features_in_)
+        rows = []
+        for model, weight in zip(models, weights, strict=True):
+            inside = self._screened[list(model.features)]
+            inclusion[inside] += weight
+            row: dict[str, Any] = {
+                "features": tuple(self._feature_name(j) for j in inside),
+                "weight": weight,
+                "log_evidence": model.log_evidence,
+                "score": model.score,
+            }
+            rows.append(row | self._describe_parameters(model.parameters))
+        self.models_ = pd.DataFrame(rows)
+        self.feature_inclusion_ = np.minimum(inclusion, 1.0)
+
+    def _describe_parameters(self, parameters: np.ndarray) -> dict[str, Any]:
+        """Return parameters by name, in the units of the user where there are any."""
+        bandwidths = np.exp(parameters[1:-1])
+        scales = bandwidths if self.kernel == "laplacian" else np.sqrt(0.5 * bandwidths)
+        length_scale: Any = tuple(scales)
+        if self._shared:
+            length_scale = float(scales[0]) if len(scales) else np.nan
+        unit = getattr(self, "_spread", 1.0) ** 2
+        found = {"amplitude": float(np.exp(parameters[0])) * unit, "length_scale": length_scale}
+        if self._last_parameter is not None:
+            found[self._last_parameter] = float(np.exp(parameters[-1])) * unit
+        return found
+
+    def _feature_name(self, feature: Any) -> Any:
+        names = getattr(self, "feature_names_in_", None)
+        return int(feature) if names is None else str(names[feature])
+
+    @property
+    def selected_features_(self) -> np.ndarray:
+        """Sorted indices of the features whose inclusion probability is at least ``threshold``."""
+        return np.flatnonzero(self._get_support_mask())
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "models_")
+        return self.feature_inclusion_ >= check_share("threshold", self.threshold)

@@ -1,0 +1,319 @@
+"""What the hybrid-search Gaussian processes share: from parameters to a set of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._checks import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_pair,
+    check_positive,
+    check_share,
+)
+from ..inference.hybrid._contract import Backend
+from ..inference.hybrid.backends import open_backend
+from ..inference.hybrid.evidence import ParameterPrior
+from ..inference.hybrid.laplace_backend import LaplaceBackend
+from ..inference.hybrid.posterior import (
+    Components,
+    GlobalPosterior,
+    LocalPosterior,
+    WeightedModel,
+)
+from ..inference.hybrid.rules import composite_rule, normal_draws
+from ..inference.hybrid.screening import univariate_evidence
+from ..inference.hybrid.search import Features, FittedModel, HybridSearch, SearchSettings
+from ..inference.hybrid.subsample import spread_over_response
+from ..inference.mcmc.blas_threads import single_blas_thread
+from ..inference.mcmc.feature_graph import (
+    FeatureGraph,
+    correlation_graph,
+    largest_correlation,
+)
+from ..kernels.feature_sums import FEATURE_KERNELS
+from .hybrid_models import ModelTable
+from .progress import SearchProgress, wants_text
+from .sampling import warn_caller
+from .screening import marginal_scores
+from .standardizer import Standardizer
+
+_SWAP_CORRELATION = 0.9  # beyond which features are exchanged unless told otherwise
+_SWAP_NEIGHBORS = 5
+_SCREEN_ROWS = 200
+_AUTO_FEATURES = 5000  # beyond, all correlations cost more than the search
+GLOBAL_ROWS = 2000  # beyond, prediction is local
+INTEGRATIONS = ("composite", "draws", "mode", "frozen")
+
+
+def within_reach(columns: np.ndarray) -> np.ndarray:
+    """Return columns whose squares are numbers, each divided by its largest value."""
+    largest = np.abs(columns).max(axis=1, keepdims=True)
+    return columns / np.where(largest > 0, largest, 1.0)
+
+
+class HybridSearchEstimator(ModelTable, BaseEstimator):
+    """Search, models and selection; subclasses predict."""
+
+    kernel: str
+    bandwidth: str
+    evidence: str
+    amplitude_prior: tuple[float, float]
+    bandwidth_prior: tuple[float, float]
+    noise_prior: tuple[float, float]
+    max_features: int
+    size_penalty: float
+    window: float
+    slack: float
+    n_wander: int
+    n_refine: int
+    n_starts: int
+    swaps: Any
+    close: bool
+    screen: int | None
+    search_rows: int
+    grid: str
+    threshold: float
+    scale: bool
+    device: str
+    memory_limit: float
+    progress: Any
+    n_jobs: int | None
+    random_state: Any
+    intercept_variance: float
+    integration: str
+    draws: int
+    local_neighbors: int
+    n_features_in_: int
+    feature_inclusion_: np.ndarray
+
+    # parameters
+
+    def _check_search_parameters(self) -> SearchSettings:
+        """Return the settings; everything is checked before anything is changed."""
+        check_choice("kernel", self.kernel, tuple(FEATURE_KERNELS))
+        check_choice("device", self.device, ("auto", "cpu", "cuda"))
+        check_positive("memory_limit", self.memory_limit)
+        check_flag("scale", self.scale)
+        check_choice("bandwidth", self.bandwidth, ("shared", "per_feature"))
+        check_choice("progress", self.progress, ("auto", True, False))
+        check_share("threshold", self.threshold)
+        check_choice("grid", self.grid, ("value", "probability", "random"))
+        check_count("search_rows", self.search_rows, 2)
+        check_count("n_starts", self.n_starts)
+        check_choice("swaps", self.swaps, ("auto", True, False))
+        if self.screen is not None:
+            check_count("screen", self.screen)
+        if self.n_jobs is not None and check_count("n_jobs", self.n_jobs, -(10**6)) == 0:
+            raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all.")
+        penalty = self.size_penalty
+        if penalty != 0:
+            check_positive("size_penalty", penalty)
+        window = check_positive("window", self.window)
+        if window < 1:
+            raise ValueError(f"window must be at least 1, got {self.window!r}.")
+        return SearchSettings(
+            prior=ParameterPrior(
+                *(
+                    check_pair(name, getattr(self, name), "(shape, rate)")
+                    for name in ("amplitude_prior", "bandwidth_prior", "noise_prior")
+                )
+            ),
+            evidence=check_choice("evidence", self.evidence, ("laplace", "bic")),
+            max_features=check_count("max_features", self.max_features),
+            size_penalty=float(penalty),
+            window=window,
+            slack=check_positive("slack", self.slack),
+            n_wander=check_count("n_wander", self.n_wander, 0),
+            n_refine=check_count("n_refine", self.n_refine),
+            close=check_flag("close", self.close),
+        )
+
+    @property
+    def _kind(self) -> int:
+        return FEATURE_KERNELS[check_choice("kernel", self.kernel, tuple(FEATURE_KERNELS))]
+
+    @property
+    def _shared(self) -> bool:
+        return self.bandwidth == "shared"
+
+    def _open_backend(self) -> Backend:
+        limit = check_positive("memory_limit", self.memory_limit)
+        device = check_choice("device", self.device, ("auto", "cpu", "cuda"))
+        return open_backend(device, self.n_jobs, limit)
+
+    # data
+
+    def _prepare_training(self, X: np.ndarray) -> np.ndarray:
+        """Return the data by feature, scaled if that is asked for."""
+        self._standardizer = Standardizer(X) if check_flag("scale", self.scale) else None
+        if self._standardizer is not None:
+            X = self._standardizer(X)
+        return np.ascontiguousarray(X.T)
+
+    def _prepare(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "models_")
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return X if self._standardizer is None else self._standardizer(X)
+
+    def _choose_rows(self, response: np.ndarray) -> np.ndarray:
+        """Return the rows that the search works on."""
+        if self.grid == "random" and len(response) > self.search_rows:
+            rng = check_random_state(self.random_state)
+            return np.sort(rng.permutation(len(response))[: self.search_rows])
+        return spread_over_response(response, self.search_rows, 1, self.grid)
+
+    # search
+
+    def _search(
+        self, backend: Backend, columns: np.ndarray, response: np.ndarray, make: Any = HybridSearch
+    ) -> HybridSearch:
+        """Search among the features, numbered as the columns are."""
+        settings = self._check_search_parameters()
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        if not self._varies(columns):  # one constant column stands in, and is in no model
+            settings = replace(settings, max_features=0)
+        text = None
+        if wants_text(self.progress, False):
+            text = SearchProgress(type(self).__name__)
+        with single_blas_thread():
+            self._screened = self._screen(backend, columns, response, settings)
+            chosen = np.ascontiguousarray(columns[self._screened])
+            alike = within_reach(chosen)
+            search = make(
+                backend, chosen, response, self._kind, self._shared, settings,
+                self._swap_graph(alike), rng, None if text is None else text.update,
+            )  # fmt: skip
+            try:
+                search.run(self._starts(alike, response, rng) if settings.max_features else [()])
+            except KeyboardInterrupt:
+                if not search.fitted:
+                    raise
+                warn_caller(
+                    f"The search was interrupted after {search.n_fits} fits; the models found so "
+                    "far are kept."
+                )
+            finally:
+                if text is not None:
+                    text.close()
+        return search
+
+    @staticmethod
+    def _varies(columns: np.ndarray) -> bool:
+        return bool((np.ptp(columns, axis=1) > 0).any())
+
+    def _screen(
+        self, backend: Backend, columns: np.ndarray, response: np.ndarray, settings: SearchSettings
+    ) -> np.ndarray:
+        """Return the features to search among: none that is constant, if there are others."""
+        varying = np.flatnonzero(np.ptp(columns, axis=1) > 0)
+        if len(varying) == 0:
+            return np.arange(1)
+        if self.screen is None or self.screen >= len(varying):
+            return varying
+        rows = spread_over_response(response, _SCREEN_ROWS, 1, "probability")
+        part = np.ascontiguousarray(columns[np.ix_(varying, rows)])
+        scores = univariate_evidence(backend, part, response[rows], self._kind, settings.prior)
+        return np.sort(varying[np.argsort(-scores, kind="stable")[: self.screen]])
+
+    def _swap_graph(self, columns: np.ndarray) -> FeatureGraph:
+        if self.swaps is True:
+            return correlation_graph(columns, _SWAP_NEIGHBORS)
+        if self.swaps and len(columns) <= _AUTO_FEATURES:
+            graph = correlation_graph(columns, _SWAP_NEIGHBORS)
+            if largest_correlation(columns, graph) > _SWAP_CORRELATION:
+                return graph
+        return correlation_graph(columns, 0)
+
+    def _starts(
+        self, columns: np.ndarray, response: np.ndarray, rng: np.random.Generator
+    ) -> list[Features]:
+        """Return single features to start from: by correlation, then by chance."""
+        order = np.argsort(-marginal_scores(columns.T, response[:, None]), kind="stable")
+        plain = np.abs((columns - columns.mean(axis=1, keepdims=True)) @ response)
+        spread = columns.std(axis=1)
+        first = int(np.argmax(plain / np.where(spread > 0, spread, 1.0)))
+        others = [int(j) for j in order[:1] if j != first]
+        others += [int(j) for j in rng.permutation(len(columns)) if j not in (first, *others)]
+        return [(first,), *((j,) for j in others[: self.n_starts - 1])]
+
+    def _fit_models(
+        self, columns: np.ndarray, response: np.ndarray, settings: SearchSettings
+    ) -> None:
+        """Search on all rows, or on some; keep what predicts from all of them."""
+        backend = self._open_backend()
+        rows = self._choose_rows(response)
+        whole = len(rows) == len(response)
+        part = columns if whole else np.ascontiguousarray(columns[:, rows])
+        search = self._search(backend, part, response[rows])
+        models = search.window()
+        gaussian = not isinstance(backend, LaplaceBackend)
+        local = not whole and (len(response) > GLOBAL_ROWS or not gaussian)
+        data = np.ascontiguousarray(columns[self._screened])
+        if not whole and not local:  # parameters of rows chosen by their response are biased
+            again = HybridSearch(
+                backend, data, response, self._kind, self._shared, settings, search.graph,
+                search.rng,
+            )  # fmt: skip
+            with single_blas_thread():
+                refitted = [again.fit([model.features], model)[0] for model in models]
+            lowest = max(model.score for model in refitted) - np.log(settings.window)
+            models = sorted(
+                (model for model in refitted if model.score >= lowest), key=lambda m: -m.score
+            )
+        weights = self._keep_models(search, models)
+        shared = (data, response, self._kind, self._shared)
+        if local:
+            kept = [(model.features, w) for model, w in zip(models, weights, strict=True)]
+            self._posterior: Any = LocalPosterior(
+                *shared, kept, settings.prior, self.local_neighbors,
+                gaussian and bool(getattr(self, "center", True)),
+                self.integration in ("composite", "draws"), self.integration == "frozen",
+            ).with_starts(backend)  # fmt: skip
+        else:
+            rules = [self._rule(model, search.rng) for model in models]
+            self._posterior = GlobalPosterior(
+                *shared,
+                [
+                    WeightedModel(model.features, weight, *rule)
+                    for model, weight, rule in zip(models, weights, rules, strict=True)
+                ],
+            )
+
+    def _rule(self, model: FittedModel, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Return points and weights of a model's parameters."""
+        if self.integration == "composite":
+            points, weights = composite_rule(model.parameters[None], model.hessian[None])
+            return points[0], weights
+        if self.integration == "draws":
+            return normal_draws(model.parameters, model.hessian, self.draws, rng)
+        return model.parameters[None], np.ones(1)
+
+    def _components(self, X: Any) -> Iterator[tuple[slice, Components]]:
+        """Yield slices of rows and the normal laws to be mixed there, in scaled units."""
+        points = self._prepare(X)
+        chosen = np.ascontiguousarray(points[:, self._screened])
+        with single_blas_thread():
+            yield from self._posterior.blocks(self._open_backend(), chosen)
+
+    def _open_laplace(self, response: str) -> LaplaceBackend:
+        """Return the backend of a response that is not Gaussian."""
+        if self.device == "cuda":
+            raise ValueError(
+                "device='cuda' is for Gaussian noise; use device='auto' or device='cpu'."
+            )
+        freedom = getattr(self, "degrees_of_freedom", 4.0)
+        return LaplaceBackend(
+            response,
+            check_positive("degrees_of_freedom", freedom),
+            check_positive("intercept_variance", self.intercept_variance),
+            self.n_jobs,
+        )

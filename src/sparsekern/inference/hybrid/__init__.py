@@ -1,0 +1,1 @@
+"""Gaussian processes over feature sets: evidence, search, prediction."""

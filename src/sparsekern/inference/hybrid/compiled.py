@@ -1,0 +1,307 @@
+r"""Evidence of Gaussian-process problems in compiled code, one problem after the other.
+
+With :math:`\alpha=C^{-1}y`, :math:`M=\alpha\alpha^\top-C^{-1}` and :math:`C_m=\partial C/\partial
+u_m`:
+
+.. math::
+    \partial_m\ell=\tfrac12\sum M\circ C_m,\qquad
+    \partial_{ml}\ell=\tfrac12\sum M\circ C_{ml}+\tfrac12tr(C^{-1}C_mC^{-1}C_l)
+    -\alpha^\top C_mC^{-1}C_l\alpha .
+
+:math:`C_\lambda=K` and :math:`C_{\sigma^2}=\sigma^2I` need no product of matrices, since
+:math:`C^{-1}K=I-\sigma^2C^{-1}`; a bandwidth needs one, :math:`P_b=C^{-1}C_b`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..._jit import jit
+from ...kernels.feature_sums import add_feature, kernel_of_sums
+from ...kernels.sum_derivatives import kernel_derivatives
+from ...linalg.blas import cholesky_in_place, invert_lower_in_place, solve_lower_rows
+from ...linalg.triangular import solve_lower
+from ._contract import JITTERS
+
+_LOG_2PI = math.log(2.0 * math.pi)
+
+
+@jit
+def add_distances(column, rows, bandwidth, kind, sums):
+    """Add one feature to the packed lower triangle of sums between rows."""
+    n = rows.shape[0]
+    values = np.empty(n)
+    for i in range(n):
+        values[i] = column[rows[i]]
+    start = 0
+    for i in range(n):
+        part = sums[start : start + i + 1]
+        add_feature(values[: i + 1], values[i], bandwidth, kind, part, part)
+        start += i + 1
+
+
+@jit
+def write_sums(batch, b, parameters, rows, sums):
+    """Write the packed sums of problem ``b``."""
+    sums[:] = 0.0
+    for place in range(batch.counts[b]):
+        log_scale = parameters[1] if batch.shared else parameters[1 + place]
+        column = batch.columns[batch.features[b, place]]
+        add_distances(column, rows, math.exp(-log_scale), batch.kind, sums)
+
+
+@jit
+def _unpack_covariance(values, amplitude, noise, matrix):
+    """Write the lower triangle of C from packed kernel values."""
+    at = 0
+    for i in range(matrix.shape[0]):
+        for j in range(i + 1):
+            matrix[i, j] = amplitude * values[at + j]
+        matrix[i, i] += noise
+        at += i + 1
+
+
+@jit
+def factor_covariance(values, amplitude, noise, matrix):
+    """Replace ``matrix`` by the Cholesky factor of C; return whether there is one.
+
+    Where the noise is too small for double precision a little is added, as much as it takes.
+    """
+    _unpack_covariance(values, amplitude, noise, matrix)
+    if cholesky_in_place(matrix, matrix.shape[0]) == 0:
+        return True
+    for jitter in JITTERS:
+        _unpack_covariance(values, amplitude, noise + jitter * amplitude, matrix)
+        if cholesky_in_place(matrix, matrix.shape[0]) == 0:
+            return True
+    return False
+
+
+@jit
+def log_density(root, target, work):
+    """Return log N(y; 0, C) from the factor of C, which leaves L^-1 y in ``work``."""
+    n = target.shape[0]
+    work[:] = target
+    solve_lower(root, n, work)
+    value = -0.5 * n * _LOG_2PI
+    for i in range(n):
+        value -= 0.5 * work[i] * work[i] + math.log(root[i, i])
+    return value
+
+
+@jit
+def pick(array, b):
+    """Return what belongs to problem ``b``, or to all of them."""
+    return array[b] if array.shape[0] > 1 else array[0]
+
+
+@jit
+def log_likelihoods(batch, parameters, first, last, out):
+    """Write l(u) of the problems from ``first`` to ``last``."""
+    n, m = batch.rows.shape[1], parameters.shape[1]
+    sums, values = np.empty(n * (n + 1) // 2), np.empty(n * (n + 1) // 2)
+    matrix, work = np.empty((n, n)), np.empty(n)
+    for b in range(first, last):
+        u = parameters[b]
+        write_sums(batch, b, u, pick(batch.rows, b), sums)
+        kernel_of_sums(sums, batch.kind, values)
+        out[b] = -math.inf
+        if factor_covariance(values, math.exp(u[0]), math.exp(u[m - 1]), matrix):
+            out[b] = log_density(matrix, pick(batch.targets, b), work)
+
+
+@jit
+def write_toggled(batch, parameters, change, bandwidth, base, sums):
+    """Write the sums of problem 0 after a change (feature out, feature in) from those before."""
+    rows, left = batch.rows[0], batch.counts[0]
+    sums[:] = base
+    for place in range(batch.counts[0]):
+        if batch.features[0, place] == change[0]:
+            log_scale = parameters[1] if batch.shared else parameters[1 + place]
+            column = batch.columns[change[0]]
+            add_distances(column, rows, -math.exp(-log_scale), batch.kind, sums)
+            left -= 1
+    if left == 0:  # nothing but rounding would be left
+        sums[:] = 0.0
+    if change[1] >= 0:
+        add_distances(batch.columns[change[1]], rows, math.exp(-bandwidth), batch.kind, sums)
+
+
+@jit
+def toggled(batch, parameters, changes, bandwidth, first, last, out):
+    """Write l(u) of problem 0 with features removed and added, parameters as they are."""
+    n, m = batch.rows.shape[1], parameters.shape[0]
+    rows, target = batch.rows[0], batch.targets[0]
+    base = np.empty(n * (n + 1) // 2)
+    sums, values = np.empty_like(base), np.empty_like(base)
+    matrix, work = np.empty((n, n)), np.empty(n)
+    write_sums(batch, 0, parameters, rows, base)
+    for t in range(first, last):
+        write_toggled(batch, parameters, changes[t], bandwidth, base, sums)
+        kernel_of_sums(sums, batch.kind, values)
+        out[t] = -math.inf
+        amplitude, noise = math.exp(parameters[0]), math.exp(parameters[m - 1])
+        if factor_covariance(values, amplitude, noise, matrix):
+            out[t] = log_density(matrix, target, work)
+
+
+@jit
+def _invert(root, n, inverse):
+    """Write C^-1, whole, from the factor of C, which is overwritten by its inverse."""
+    invert_lower_in_place(root, n)
+    for i in range(n):
+        for j in range(i + 1, n):
+            root[i, j] = 0.0
+    np.dot(root.T, root, inverse)
+
+
+@jit
+def _differentiate(batch, b, u, rows, target, memory, gradient, hessian):
+    """Return l(u) of one problem; write gradient and Hessian."""
+    n, m = rows.shape[0], u.shape[0]
+    groups = m - 2
+    amplitude, noise = math.exp(u[0]), math.exp(u[m - 1])
+    sums, values, first, second, parts, root, inverse, slopes, products, vectors = memory
+    gradient[:] = 0.0
+    hessian[:] = 0.0
+    write_sums(batch, b, u, rows, sums)
+    kernel_derivatives(sums, batch.kind, values, first, second)
+    if not factor_covariance(values, amplitude, noise, root):
+        return -math.inf
+    value = log_density(root, target, vectors[0])
+    _invert(root, n, inverse)
+    alpha = vectors[1]
+    np.dot(inverse, target, alpha)
+    if groups == 1 and batch.shared:
+        parts[0] = sums
+    else:
+        for g in range(groups):
+            parts[g] = 0.0
+            column = batch.columns[batch.features[b, g]]
+            add_distances(column, rows, math.exp(-u[1 + g]), batch.kind, parts[g])
+    # entries of sum M o C_m and of the parts of sum M o C_ml, over the packed triangle
+    at = 0
+    for i in range(n):
+        for j in range(i + 1):
+            weight = (1.0 if i == j else 2.0) * (alpha[i] * alpha[j] - inverse[i, j])
+            gradient[0] += weight * amplitude * values[at]
+            for g in range(groups):
+                slope = -parts[g, at] * amplitude * first[at]
+                slopes[g, i, j] = slope
+                slopes[g, j, i] = slope
+                gradient[1 + g] += weight * slope
+                for h in range(g + 1):
+                    bend = parts[g, at] * (parts[h, at] * (amplitude * second[at]))  # may be huge
+                    if g == h:
+                        bend -= slope
+                    hessian[1 + g, 1 + h] += 0.5 * weight * bend
+            at += 1
+    trace, square = 0.0, 0.0
+    for i in range(n):
+        trace += inverse[i, i]
+        gradient[m - 1] += noise * (alpha[i] * alpha[i] - inverse[i, i])
+        for j in range(n):
+            square += inverse[i, j] * inverse[i, j]
+    for a in range(m):
+        gradient[a] *= 0.5
+    hessian[0, 0] += gradient[0]
+    for g in range(groups):
+        hessian[1 + g, 0] += gradient[1 + g]
+    hessian[m - 1, m - 1] += gradient[m - 1]
+    # vectors 2.. hold C_m alpha: K alpha = y - sigma^2 alpha, C_b alpha, sigma^2 alpha
+    for i in range(n):
+        vectors[2, i] = target[i] - noise * alpha[i]
+        vectors[2 + m - 1, i] = noise * alpha[i]
+    for g in range(groups):
+        np.dot(slopes[g], alpha, vectors[3 + g])
+        np.dot(inverse, slopes[g], products[g])
+    # 1/2 tr(C^-1 C_m C^-1 C_l)
+    hessian[0, 0] += 0.5 * (n - 2.0 * noise * trace + noise * noise * square)
+    hessian[m - 1, m - 1] += 0.5 * noise * noise * square
+    hessian[m - 1, 0] += 0.5 * noise * (trace - noise * square)
+    for g in range(groups):
+        product = products[g]
+        own, with_inverse = 0.0, 0.0
+        for i in range(n):
+            own += product[i, i]
+            for j in range(n):
+                with_inverse += inverse[i, j] * product[i, j]
+        hessian[1 + g, 0] += 0.5 * (own - noise * with_inverse)
+        hessian[m - 1, 1 + g] += 0.5 * noise * with_inverse
+        for h in range(g + 1):
+            total = 0.0
+            for i in range(n):
+                for j in range(n):
+                    total += product[i, j] * products[h, j, i]
+            hessian[1 + g, 1 + h] += 0.5 * total
+    # - alpha' C_m C^-1 C_l alpha
+    solved = vectors[0]
+    for a in range(m):
+        np.dot(inverse, vectors[2 + a], solved)
+        for c in range(a + 1):
+            hessian[a, c] -= np.dot(solved, vectors[2 + c])
+    for a in range(m):
+        for c in range(a):
+            hessian[c, a] = hessian[a, c]
+    return value
+
+
+@jit
+def differentiate(batch, parameters, first, last, values, gradients, hessians):
+    """Write l(u), gradient and Hessian of the problems from ``first`` to ``last``."""
+    n, m = batch.rows.shape[1], parameters.shape[1]
+    size, groups = n * (n + 1) // 2, m - 2
+    memory = (
+        np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty((groups, size)),
+        np.empty((n, n)), np.empty((n, n)), np.empty((groups, n, n)), np.empty((groups, n, n)),
+        np.empty((2 + m, n)),
+    )  # fmt: skip
+    for b in range(first, last):
+        values[b] = _differentiate(
+            batch, b, parameters[b], pick(batch.rows, b), pick(batch.targets, b), memory,
+            gradients[b], hessians[b],
+        )  # fmt: skip
+
+
+@jit
+def predict_points(batch, parameters, points, first, last, means, variances):
+    """Write mean and variance of f at new points, problem by problem."""
+    n, m = batch.rows.shape[1], parameters.shape[2]
+    count = points.shape[1]
+    size = n * (n + 1) // 2
+    sums, values, matrix = np.empty(size), np.empty(size), np.empty((n, n))
+    cross, kernel = np.empty((n, count)), np.empty((n, count))
+    weights = np.empty((n, 1))
+    for b in range(first, last):
+        rows, target = pick(batch.rows, b), pick(batch.targets, b)
+        for t in range(parameters.shape[1]):
+            u = parameters[b, t]
+            amplitude = math.exp(u[0])
+            write_sums(batch, b, u, rows, sums)
+            kernel_of_sums(sums, batch.kind, values)
+            if not factor_covariance(values, amplitude, math.exp(u[m - 1]), matrix):
+                means[b, t] = np.nan
+                variances[b, t] = np.nan
+                continue
+            cross[:] = 0.0
+            for place in range(batch.counts[b]):
+                log_scale = u[1] if batch.shared else u[1 + place]
+                column = batch.columns[batch.features[b, place]]
+                there = np.ascontiguousarray(points[b, :, place])
+                for i in range(n):
+                    add_feature(
+                        there, column[rows[i]], math.exp(-log_scale), batch.kind, cross[i], cross[i]
+                    )
+            kernel_of_sums(cross.reshape(n * count), batch.kind, kernel.reshape(n * count))
+            weights[:, 0] = target
+            solve_lower_rows(matrix, n, weights)
+            solve_lower_rows(matrix, n, kernel)
+            for q in range(count):
+                mean, explained = 0.0, 0.0
+                for i in range(n):
+                    mean += kernel[i, q] * weights[i, 0]
+                    explained += kernel[i, q] * kernel[i, q]
+                means[b, t, q] = amplitude * mean
+                variances[b, t, q] = max(amplitude - amplitude * amplitude * explained, 0.0)

@@ -1,0 +1,84 @@
+"""The compiled backend: problems are shared out among threads, each worked on alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ..mcmc.blas_threads import single_blas_thread
+from ..mcmc.chains import count_workers
+from . import compiled
+from ._contract import Batch
+
+
+class CpuBackend:
+    """Compute with numba and LAPACK.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Threads; the numbers do not depend on it.
+    """
+
+    together = 4
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+        self.workers = count_workers(n_jobs, 10**6)
+
+    def _share(self, total: int, work: Callable[[int, int], None]) -> None:
+        """Call ``work(first, last)`` for parts of the problems."""
+        workers = count_workers(self.n_jobs, max(1, total))
+        with single_blas_thread():
+            if workers == 1 or total < 2:
+                work(0, total)
+                return
+            edges = np.linspace(0, total, min(total, 4 * workers) + 1).astype(int)
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(work, edges[:-1], edges[1:]))
+
+    def log_likelihood(self, batch: Batch, parameters: np.ndarray) -> np.ndarray:
+        """Return l(u) of every problem."""
+        out = np.empty(batch.size)
+        self._share(batch.size, lambda a, b: compiled.log_likelihoods(batch, parameters, a, b, out))
+        return out
+
+    def derivatives(
+        self, batch: Batch, parameters: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return l(u), its gradient and its Hessian."""
+        count, m = parameters.shape
+        values, gradients = np.empty(count), np.empty((count, m))
+        hessians = np.empty((count, m, m))
+        self._share(
+            count,
+            lambda a, b: compiled.differentiate(
+                batch, parameters, a, b, values, gradients, hessians
+            ),
+        )
+        return values, gradients, hessians
+
+    def toggles(
+        self, batch: Batch, parameters: np.ndarray, changes: np.ndarray, bandwidth: float
+    ) -> np.ndarray:
+        """Return l(u) of the first problem with features removed and added."""
+        out = np.empty(len(changes))
+        self._share(
+            len(changes),
+            lambda a, b: compiled.toggled(batch, parameters, changes, bandwidth, a, b, out),
+        )
+        return out
+
+    def predict(
+        self, batch: Batch, parameters: np.ndarray, points: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and variance of f at new points."""
+        shape = (batch.size, parameters.shape[1], points.shape[1])
+        means, variances = np.empty(shape), np.empty(shape)
+        self._share(
+            batch.size,
+            lambda a, b: compiled.predict_points(batch, parameters, points, a, b, means, variances),
+        )
+        return means, variances

@@ -1,0 +1,67 @@
+r"""Rows that stand for very many: a subset of data spread over the values of the response.
+
+Targets on a grid over y, and for each in turn the rows not yet taken whose responses are nearest.
+A grid of equal steps in y ("value") has more extreme responses than a random subset, which shows
+effects better; one of equal probabilities ("probability") is safe against outliers. The noise of a
+subset chosen by y is biased: its parameters are for finding features, never for prediction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def spread_over_response(
+    response: np.ndarray, targets: int, each: int = 1, grid: str = "value"
+) -> np.ndarray:
+    """Return ``min(targets * each, n)`` rows, sorted.
+
+    Parameters
+    ----------
+    response : ndarray of shape (n,)
+    targets : int
+        Points of the grid.
+    each : int
+        Rows for each point.
+    grid : {"value", "probability"}
+    """
+    n = len(response)
+    if targets * each >= n:
+        return np.arange(n)
+    order = np.lexsort((np.arange(n), response))
+    values = response[order]
+    if grid == "value":
+        points = np.linspace(values[0], values[-1], targets)
+    else:
+        points = np.quantile(values, np.linspace(0.0, 1.0, targets))
+    up, down = np.arange(n + 1), np.arange(n + 1)  # see _free; n above and 0 below: none is left
+    taken = []
+    for point in points:
+        middle = int(np.searchsorted(values, point))
+        for _ in range(each):
+            right, left = _free(up, middle), _free(down, middle) - 1
+            if left >= 0:  # of equal responses the first row
+                left = _free(up, int(np.searchsorted(values, values[left])))
+            if right == n or left < 0:
+                chosen = left if right == n else right
+            else:
+                further = (values[right] - point) - (point - values[left])
+                chosen = left if (further, order[right] > order[left]) > (0.0, False) else right
+            taken.append(chosen)
+            up[chosen] = chosen + 1
+            down[chosen + 1] = chosen
+    return np.sort(order[taken])
+
+
+def _free(table: np.ndarray, place: int) -> int:
+    """Follow a table of pointers to the place that points at itself, and shorten the way.
+
+    ``up[i]`` leads to the first free place from i on; ``down[i]`` to one more than the last free
+    place before i.
+    """
+    root = place
+    while table[root] != root:
+        root = int(table[root])
+    while place != root:
+        table[place], place = root, int(table[place])
+    return root

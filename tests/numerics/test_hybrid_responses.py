@@ -1,0 +1,187 @@
+"""Inner Laplace approximations against a general optimiser, and estimators on top of them."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_expit, log_ndtr
+from scipy.stats import nbinom, poisson
+from scipy.stats import t as student
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from speed import slow_except
+
+from sparsekern import HybridSearchGPClassifier, HybridSearchGPRegressor
+from sparsekern.datasets import make_additive, make_ring_and_blob
+from sparsekern.inference.hybrid._contract import Batch
+from sparsekern.inference.hybrid.laplace_backend import LaplaceBackend
+from sparsekern.inference.hybrid.laws import NegativeBinomialLaw, PoissonLaw, StudentLaw
+from sparsekern.inference.hybrid.mixture import LatentMixtures
+from sparsekern.inference.hybrid.responses import RESPONSES
+from sparsekern.kernels.evaluate import RBF
+
+N, INTERCEPT, FREEDOM = 25, 5.0, 4.0
+U = np.array([0.3, 0.7, -0.8])
+
+
+def log_density(name, y, f, last=U[2]):
+    size = np.exp(-last)
+    return {
+        "probit": lambda: log_ndtr(y * f),
+        "logit": lambda: log_expit(y * f),
+        "student_t": lambda: student.logpdf(y, FREEDOM, f, np.exp(0.5 * last)),
+        "poisson": lambda: poisson.logpmf(y, np.exp(f)),
+        "negative_binomial": lambda: nbinom.logpmf(y, size, size / (size + np.exp(f))),
+    }[name]()
+
+
+def problem(name):
+    rng = np.random.default_rng(4)
+    features = rng.standard_normal((N, 3))
+    f = 1.5 * np.sin(features[:, 0])
+    y = {
+        "probit": np.sign(f + rng.standard_normal(N)),
+        "logit": np.sign(f + rng.logistic(size=N)),
+        "student_t": f + 0.4 * rng.standard_t(FREEDOM, N),
+        "poisson": rng.poisson(np.exp(f)).astype(float),
+        "negative_binomial": rng.negative_binomial(2, 2 / (2 + np.exp(f))).astype(float),
+    }[name]
+    return features, y
+
+
+def batch_of(features, y, model):
+    return Batch(
+        np.ascontiguousarray(features.T), RBF, np.arange(N)[None], y[None],
+        np.array([model or (0,)]), np.array([len(model)]), True,
+    )  # fmt: skip
+
+
+def dense(name, features, y, model, u):
+    """Return evidence, mode and posterior covariance, by a general optimiser."""
+    distance = sum(((features[:, [j]] - features[:, j]) ** 2 for j in model), np.zeros((N, N)))
+    kernel = np.exp(u[0] - distance * np.exp(-u[1])) + INTERCEPT
+    root = np.linalg.cholesky(kernel + 1e-9 * np.exp(u[0]) * np.eye(N))
+    found = minimize(
+        lambda z: 0.5 * z @ z - log_density(name, y, root @ z, u[2]).sum(), np.zeros(N),
+        method="BFGS", options={"gtol": 1e-8},
+    )  # fmt: skip
+    mode, h = root @ found.x, 1e-4
+    ends = log_density(name, y, mode + h, u[2]) + log_density(name, y, mode - h, u[2])
+    weights = -(ends - 2 * log_density(name, y, mode, u[2])) / h**2
+    if name == "student_t":  # the Fisher information, which is never negative
+        weights = np.full(N, (FREEDOM + 1) / ((FREEDOM + 3) * np.exp(u[2])))
+    inner = np.eye(N) + root.T @ (weights[:, None] * root)
+    evidence = -found.fun - 0.5 * np.linalg.slogdet(inner)[1]
+    return evidence, mode, root @ np.linalg.inv(inner) @ root.T
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_evidence_and_predictions_against_a_general_optimiser(name):
+    features, y = problem(name)
+    backend = LaplaceBackend(name, FREEDOM, INTERCEPT)
+    exact, mode, covariance = dense(name, features, y, (0, 2), U)
+    batch = batch_of(features, y, (0, 2))
+    np.testing.assert_allclose(backend.log_likelihood(batch, U[None]), exact, atol=1e-5)
+    points = np.ascontiguousarray(features[None, :, [0, 2]])
+    mean, variance = backend.predict(batch, U[None, None], points)
+    np.testing.assert_allclose(mean[0, 0], mode, atol=1e-4)
+    np.testing.assert_allclose(variance[0, 0], np.diag(covariance), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", RESPONSES)
+def test_toggles_and_derivatives(name):
+    features, y = problem(name)
+    backend = LaplaceBackend(name, FREEDOM, INTERCEPT)
+    changes = np.array([[-1, 1], [0, -1], [0, 2], [-1, -1]])
+    values = backend.toggles(batch_of(features, y, (0,)), U, changes, U[1])
+    for value, model in zip(values, [(0, 1), (), (2,), (0,)], strict=True):
+        alone = backend.log_likelihood(batch_of(features, y, model), U[None])[0]
+        assert value == pytest.approx(alone, abs=1e-7)
+    batch = batch_of(features, y, (0,))
+    value, gradient, hessian = backend.derivatives(batch, U[None])
+    assert value[0] == pytest.approx(backend.log_likelihood(batch, U[None])[0], abs=1e-9)
+    for i, step in enumerate(1e-2 * np.eye(3)):
+        ahead, behind = (backend.derivatives(batch, U[None] + s)[1][0] for s in (step, -step))
+        np.testing.assert_allclose(hessian[0, i], (ahead - behind) / 0.02, atol=2e-3)
+        ends = [backend.log_likelihood(batch, U[None] + s)[0] for s in (step, -step)]
+        assert gradient[0, i] == pytest.approx((ends[0] - ends[1]) / 0.02, abs=2e-4)
+
+
+@pytest.mark.parametrize("law", [StudentLaw(5.0), PoissonLaw(), NegativeBinomialLaw()])
+def test_predictive_laws_against_draws(law):
+    rng = np.random.default_rng(0)
+    mixture = LatentMixtures(
+        np.array([[0.3], [0.7]]), np.array([[0.5, 1.5], [1.0, 0.2]]),
+        np.array([[0.2, 0.1], [0.05, 0.3]]), np.array([[-1.0], [-0.5]]), law,
+    )  # fmt: skip
+    drawn = mixture.sample(rng, 200_000)
+    error = drawn.std(0) / np.sqrt(len(drawn))
+    assert (np.abs(drawn.mean(0) - mixture.mean()) < 5 * error).all()
+    np.testing.assert_allclose(mixture.variance(), drawn.var(0), rtol=0.05)
+    for level in (0.05, 0.5, 0.9):
+        quantile = mixture.quantile(level)
+        assert ((drawn <= quantile).mean(0) >= level - 0.005).all()
+        assert ((drawn < quantile).mean(0) <= level + 0.005).all()
+    grid = np.arange(400.0) if law.whole else np.linspace(-40, 40, 801)
+    step = 1.0 if law.whole else grid[1] - grid[0]
+    total = sum(np.exp(mixture.log_density(np.full(2, y))) for y in grid) * step
+    np.testing.assert_allclose(total, 1.0, atol=2e-3)
+
+
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:.*have no clear maximum")
+@parametrize_with_checks([HybridSearchGPClassifier(n_wander=1, close=False)])
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("likelihood", slow_except(("logit", "probit"), ("logit",)))
+def test_classes(likelihood):
+    X, y = make_ring_and_blob(500, random_state=1)
+    X = np.hstack([X, np.random.default_rng(1).standard_normal((500, 4))])
+    model = HybridSearchGPClassifier(likelihood=likelihood, random_state=0, n_wander=3)
+    model.fit(X[:120], y[:120])
+    np.testing.assert_array_equal(model.selected_features_, [0, 1])
+    assert model.score(X[120:], y[120:]) > 0.94
+    probability = model.predict_proba(X[120:])
+    np.testing.assert_allclose(probability.sum(1), 1.0)
+    np.testing.assert_array_equal(
+        model.predict(X[120:]), model.classes_[(model.decision_function(X[120:]) > 0).astype(int)]
+    )
+    assert "noise_variance" not in model.models_
+
+
+def test_three_classes_are_refused():
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        HybridSearchGPClassifier().fit(np.eye(6), [0, 1, 2, 0, 1, 2])
+
+
+@pytest.mark.parametrize("noise", slow_except(("poisson", "negative_binomial"), ("poisson",)))
+def test_counts(noise):
+    X, signal = make_additive(400, 6, random_state=3, shuffle=False)
+    rate = np.exp((signal - signal.mean()) / signal.std())
+    rng = np.random.default_rng(2)
+    y = rng.poisson(rate) if noise == "poisson" else rng.negative_binomial(2, 2 / (2 + rate))
+    model = HybridSearchGPRegressor(noise=noise, random_state=0, n_wander=3).fit(X[:150], y[:150])
+    assert set(model.selected_features_) <= {0, 1, 2}
+    assert len(model.selected_features_) >= 2
+    low, high = model.predict_quantiles(X[150:], [0.05, 0.95]).T
+    assert (low == np.round(low)).all()
+    assert 0.86 < np.mean((low <= y[150:]) & (y[150:] <= high)) < 0.99
+    mean, std = model.predict(X[150:], return_std=True)
+    assert np.mean((mean - y[150:]) ** 2) < 0.9 * np.var(y[150:])
+    assert (std**2 > 0.9 * mean).all()
+    assert ("dispersion" in model.models_) == (noise == "negative_binomial")
+    with pytest.raises(ValueError, match="needs counts"):
+        model.fit(X[:150], signal[:150])
+
+
+def test_outliers():
+    X, y = make_additive(300, 6, random_state=5, shuffle=False)
+    spoiled = y.copy()
+    spoiled[:6] += 40.0
+    errors = {}
+    for noise in ("gaussian", "student_t"):
+        model = HybridSearchGPRegressor(noise=noise, random_state=0, n_wander=3)
+        model.fit(X[:100], spoiled[:100])
+        errors[noise] = np.mean((model.predict(X[100:]) - y[100:]) ** 2)
+    assert errors["student_t"] < 0.7 * errors["gaussian"]

@@ -14,10 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarn
 @parametrize_with_checks(
     [
         GKMClassifier(**SHORT),
-        GKMClassifier(kernel="matern32", learn_length_scale="shared", **SHORT),
-        GKMClassifier(sparse=False, draws=20, tune=20, chains=2),
         GKMClassifier(likelihood="logit", kernel=["rbf", "linear"], **SHORT),  # one-vs-rest too
-        GKMClassifier(likelihood="hinge", candidates=10, **SHORT),
         SparseGPClassifier(**SHORT),
         GKMRegressor(**SHORT),
         GKMRegressor(noise="student_t", **SHORT),
@@ -29,7 +26,14 @@ def test_scikit_learn_check(estimator, check):
 
 @pytest.mark.slow
 @parametrize_with_checks(
-    [GKMClassifier(), GKMClassifier(learn_length_scale="per_feature"), GKMRegressor()]
+    [
+        GKMClassifier(kernel="matern32", learn_length_scale="shared", **SHORT),
+        GKMClassifier(sparse=False, draws=20, tune=20, chains=2),
+        GKMClassifier(likelihood="hinge", candidates=10, **SHORT),
+        GKMClassifier(),
+        GKMClassifier(learn_length_scale="per_feature"),
+        GKMRegressor(),
+    ]
 )
-def test_scikit_learn_check_at_the_defaults(estimator, check):
+def test_scikit_learn_check_of_more_options_and_the_defaults(estimator, check):
     check(estimator)

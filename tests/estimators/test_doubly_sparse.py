@@ -28,13 +28,23 @@ pytestmark = [
 @parametrize_with_checks(
     [
         DoublySparseRegressor(**SHORT),
-        DoublySparseRegressor(noise="student_t", **SHORT),
         DoublySparseClassifier(**SHORT),  # one-vs-rest too
         DoublySparseClassifier(likelihood="probit", screen=3, **SHORT),
-        DoublySparseClassifier(likelihood="hinge", **SHORT),
     ]
 )
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@parametrize_with_checks(
+    [
+        DoublySparseRegressor(noise="student_t", screen=3, screen_by="evidence", **SHORT),
+        DoublySparseClassifier(likelihood="hinge", **SHORT),
+    ]
+)
+def test_scikit_learn_check_of_more_options(estimator, check):
     check(estimator)
 
 

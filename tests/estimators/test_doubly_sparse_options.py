@@ -42,6 +42,21 @@ def test_fixed_rows_of_one_vs_rest_models_keep_their_classes():
     np.testing.assert_allclose(pointwise, np.log(shares), rtol=1e-9)
 
 
+def test_screening_by_evidence_sees_effects_of_any_shape():
+    rng = np.random.default_rng(8)
+    features = rng.uniform(-3, 3, (120, 30))
+    response = np.cos(3 * features[:, 4]) + np.abs(features[:, 9]) + 0.2 * rng.standard_normal(120)
+    model = regress(features, response, screen=2, screen_by="evidence", draws=10, tune=10)
+    np.testing.assert_array_equal(model._screened, [4, 9])
+    classes = np.digitize(response, np.quantile(response, [1 / 3, 2 / 3]))
+    model = DoublySparseClassifier(
+        **SHORT | {"draws": 10, "tune": 10}, likelihood="probit", screen=2, screen_by="evidence"
+    ).fit(features, classes)
+    np.testing.assert_array_equal(model._screened, [4, 9])
+    with pytest.raises(ValueError, match="screen_by must be one of"):
+        regress(screen=2, screen_by="luck")
+
+
 def test_a_dictionary_has_300_candidates_and_all_rows():
     model = regress(MANY, MANY_Y, draws=10, tune=10, chains=1)
     assert len(model._used_rows) == len(MANY)

@@ -17,7 +17,7 @@ from .candidates import resolve_candidates
 from .doubly_sparse_engines import choose_sampler
 from .feature_draws import FeatureDrawsEstimator
 from .kernel_inputs import KernelInputs
-from .screening import screen_features, spread_rows
+from .screening import screen_by_evidence, screen_features, spread_rows
 
 LARGE = 2000  # rows, beyond which ``large_n`` has a say
 DICTIONARY = 300  # candidates then, or
@@ -41,6 +41,7 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
     select_features: bool
     select_vectors: bool
     screen: int | None
+    screen_by: str
     feature_moves: int | None
     feature_swaps: int
     bandwidth_moves: int
@@ -86,11 +87,16 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
             responses = [response[self._used_rows] for response in responses]
         varying = np.flatnonzero(np.ptp(every[self._used_rows], axis=0) > 0)
         self._screened = varying if len(varying) else np.arange(every.shape[1])
+        by = check_choice("screen_by", self.screen_by, ("correlation", "evidence"))
         if self.screen is not None:
             targets = np.column_stack([_columns(response) for response in responses])
             count = check_count("screen", self.screen)
             seen = every[np.ix_(self._used_rows, self._screened)]
-            self._screened = self._screened[screen_features(seen, targets, count)]
+            if by == "evidence":
+                chosen = screen_by_evidence(seen, targets, count, kind, self.n_jobs)
+            else:
+                chosen = screen_features(seen, targets, count)
+            self._screened = self._screened[chosen]
         features = np.asfortranarray(every[np.ix_(self._used_rows, self._screened)])
         candidates = self._choose_candidates(features, chance, subset)
         n_candidates = len(features) if candidates is None else len(candidates)

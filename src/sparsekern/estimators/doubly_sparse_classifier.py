@@ -98,6 +98,7 @@ class DoublySparseClassifier(
         select_features: bool = True,
         select_vectors: bool = True,
         screen: int | None = None,
+        screen_by: str = "correlation",
         threshold: float = 0.5,
         standardize: bool = True,
         feature_moves: int | None = None,
@@ -130,6 +131,7 @@ class DoublySparseClassifier(
         self.select_features = select_features
         self.select_vectors = select_vectors
         self.screen = screen
+        self.screen_by = screen_by
         self.threshold = threshold
         self.standardize = standardize
         self.feature_moves = feature_moves

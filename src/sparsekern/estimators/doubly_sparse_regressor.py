@@ -102,6 +102,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         select_features: bool = True,
         select_vectors: bool = True,
         screen: int | None = None,
+        screen_by: str = "correlation",
         threshold: float = 0.5,
         standardize: bool = True,
         feature_moves: int | None = None,
@@ -137,6 +138,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         self.select_features = select_features
         self.select_vectors = select_vectors
         self.screen = screen
+        self.screen_by = screen_by
         self.threshold = threshold
         self.standardize = standardize
         self.feature_moves = feature_moves

@@ -19,8 +19,10 @@ from .._checks import (
     check_positive,
     check_share,
 )
+from .._jit import mark_compiled
 from ..inference.hybrid._contract import Backend
 from ..inference.hybrid.backends import open_backend
+from ..inference.hybrid.cpu import CpuBackend
 from ..inference.hybrid.evidence import ParameterPrior
 from ..inference.hybrid.laplace_backend import LaplaceBackend
 from ..inference.hybrid.posterior import (
@@ -41,7 +43,7 @@ from ..inference.mcmc.feature_graph import (
 )
 from ..kernels.feature_sums import FEATURE_KERNELS
 from .hybrid_models import ModelTable
-from .progress import SearchProgress, wants_text
+from .progress import SearchProgress, announce_compilation, wants_text
 from .sampling import warn_caller
 from .screening import marginal_scores
 from .standardizer import Standardizer
@@ -250,6 +252,9 @@ class HybridSearchEstimator(ModelTable, BaseEstimator):
     ) -> None:
         """Search on all rows, or on some; keep what predicts from all of them."""
         backend = self._open_backend()
+        engine = type(backend).__name__
+        if self.progress is not False and isinstance(backend, CpuBackend):
+            announce_compilation(type(self).__name__, [engine])
         rows = self._choose_rows(response)
         whole = len(rows) == len(response)
         part = columns if whole else np.ascontiguousarray(columns[:, rows])
@@ -270,6 +275,7 @@ class HybridSearchEstimator(ModelTable, BaseEstimator):
                 (model for model in refitted if model.score >= lowest), key=lambda m: -m.score
             )
         weights = self._keep_models(search, models)
+        mark_compiled(engine)
         shared = (data, response, self._kind, self._shared)
         if local:
             kept = [(model.features, w) for model, w in zip(models, weights, strict=True)]

@@ -7,8 +7,19 @@ import sys
 import time
 from typing import Any, TextIO
 
+from .._jit import is_compiled
+
 _SHOW_AFTER_SECONDS = 2.0
 _STEPS = 100  # progress is reported in per cent
+
+
+def announce_compilation(name: str, engines: list[str]) -> None:
+    """Say that the first fit of its kind on this machine waits for the compiler."""
+    if not all(is_compiled(engine) for engine in engines):
+        print(
+            f"{name}: compiling for this machine; this happens once and takes up to a minute.",
+            file=sys.stderr,
+        )
 
 
 class TextProgress:

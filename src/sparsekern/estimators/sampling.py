@@ -18,12 +18,12 @@ from sklearn.utils import check_random_state
 
 from .. import __version__
 from .._checks import check_choice, check_count, check_flag
-from .._jit import is_compiled, mark_compiled
+from .._jit import mark_compiled
 from ..inference._contract import Plan, Sampler
 from ..inference.diagnostics import convergence_problems
 from ..inference.mcmc.chains import Chain, ChainRun, extend_chain, run_chains, start_chains
 from ..inference.mcmc.checkpoint import Checkpoint, fingerprint
-from .progress import FitReporter, TextProgress, wants_text
+from .progress import FitReporter, TextProgress, announce_compilation, wants_text
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
@@ -159,14 +159,8 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
         name = type(self).__name__
         if wants_text(self.progress, bool(getattr(self, "_skl_callbacks", None))):
             text = TextProgress(f"{name}: {len(chains)} chains", len(chains))
-        if self.progress is not False and not all(
-            is_compiled(sampler.engine) for sampler in samplers
-        ):
-            print(
-                f"{name}: compiling the sampler for this machine; this happens once and takes "
-                "about a minute.",
-                file=sys.stderr,
-            )
+        if self.progress is not False:
+            announce_compilation(name, [sampler.engine for sampler in samplers])
         reporter = FitReporter(self, len(chains), text)
         try:
             run = run_chains(

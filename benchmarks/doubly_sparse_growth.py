@@ -2,11 +2,11 @@
 
 Case 2 of Duan (2022): three effects. `p`: 100 rows, 50 to 20,000 features, defaults (max(20, p/50)
 toggles in a sweep). `n`: 20 features, 500 to 50,000 rows, a dictionary of 300 candidates beyond
-2,000, all rows as data. Processor time of a sweep on one thread, chains well under way, relative to
-the smallest size in the same run; `growth` is the exponent between neighbouring sizes. `MB` is what
-a chain holds, data and draws included, counted from its arrays; `start` is the time to set up the
-sampler (graph of correlated features, dictionary) and to start a chain, in sweeps. A plot is
-written beside the table.
+2,000, all rows as data; the number k of active vectors grows too. Processor time of a sweep on one
+thread, chains well under way, relative to the smallest size in the same run; `growth` is the
+exponent between neighbouring sizes. `MB` is what a chain holds, data and draws included, counted
+from its arrays; `start` is the time to set up the sampler (graph of correlated features up to 5,000
+of them, dictionary) and to start a chain, in sweeps. A plot is written beside the table.
 """
 
 from __future__ import annotations

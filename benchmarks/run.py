@@ -19,7 +19,7 @@ PARTS = (
     "support_vectors", "regression", "family_accuracy", "doubly_sparse_cases",
     "doubly_sparse_speed", "doubly_sparse_leukemia", "doubly_sparse_calibration",
     "doubly_sparse_slab", "doubly_sparse_growth", "hybrid_tables", "hybrid_speed",
-    "hybrid_correlated",
+    "hybrid_correlated", "hybrid_gpu",
 )  # fmt: skip
 _WITH_JOBS = (
     "family_accuracy", "support_vectors", "doubly_sparse_cases", "doubly_sparse_leukemia",

@@ -162,13 +162,36 @@ feature_moves : int or None, default=None
     Features drawn at random in a sweep to be toggled; None: ``max(20, n_features / 50)``.
 feature_swaps : int, default=2
     Exchanges of an included for an excluded feature in a sweep, half of them for one that it
-    is correlated with.
+    is correlated with (with up to 5,000 features).
 bandwidth_moves : int, default=4
     Walks on the bandwidth of every included feature in a sweep.
 active_set_moves : int, default=20
     Birth, death and swap moves of the active vectors in a sweep.
 latent_scans : int, default=3
     Scans of the latent variables in a sweep (probit).""",
+    "search parameters": """\
+max_features : int, default=10
+    Largest model.
+size_penalty : float, default=1.0
+    Power of :math:`\\binom ps` in the prior; 0 makes all feature sets alike.
+window : float, default=20.0
+    Models less probable than the best one by more than this factor are left out.
+slack : float, default=12.0
+    How far (log scale) beyond the window a model may seem, at the parameters of another one,
+    and still be fitted.
+n_wander : int, default=20
+    Random steps without an improvement after which the search ends.
+n_refine : int, default=5
+    Neighbours that are fitted at every step.
+n_starts : int, default=1
+    Searches, from the feature of largest correlation, then others.
+swaps : {"auto", True, False}, default="auto"
+    Whether correlated features are exchanged for each other; "auto": if two have a correlation
+    beyond .9.
+close : bool, default=True
+    Whether the neighbours of every model of the window are looked at in the end.
+screen : int or None, default=None
+    Keep so many features before the search, by the evidence of each alone, inside ``fit``.""",
     "feature attributes": """\
 feature_inclusion_ : ndarray of shape (n_features_in_,)
     Posterior probability that each feature is included.

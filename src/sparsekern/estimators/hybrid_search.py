@@ -37,6 +37,7 @@ from ..inference.hybrid.search import Features, FittedModel, HybridSearch, Searc
 from ..inference.hybrid.subsample import spread_over_response
 from ..inference.mcmc.blas_threads import single_blas_thread
 from ..inference.mcmc.feature_graph import (
+    MOST_FEATURES,
     FeatureGraph,
     correlation_graph,
     largest_correlation,
@@ -51,7 +52,6 @@ from .standardizer import Standardizer
 _SWAP_CORRELATION = 0.9  # beyond which features are exchanged unless told otherwise
 _SWAP_NEIGHBORS = 5
 _SCREEN_ROWS = 200
-_AUTO_FEATURES = 5000  # beyond, all correlations cost more than the search
 GLOBAL_ROWS = 2000  # beyond, prediction is local
 INTEGRATIONS = ("composite", "draws", "mode", "frozen")
 
@@ -229,7 +229,7 @@ class HybridSearchEstimator(ModelTable, BaseEstimator):
     def _swap_graph(self, columns: np.ndarray) -> FeatureGraph:
         if self.swaps is True:
             return correlation_graph(columns, _SWAP_NEIGHBORS)
-        if self.swaps and len(columns) <= _AUTO_FEATURES:
+        if self.swaps and len(columns) <= MOST_FEATURES:
             graph = correlation_graph(columns, _SWAP_NEIGHBORS)
             if largest_correlation(columns, graph) > _SWAP_CORRELATION:
                 return graph

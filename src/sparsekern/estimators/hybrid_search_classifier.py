@@ -12,9 +12,11 @@ from sklearn.utils.validation import validate_data
 from .._checks import check_choice, check_count
 from ..inference.hybrid.laws import class_probability
 from .class_prediction import encode_classes
+from .documentation import documented
 from .hybrid_search import INTEGRATIONS, HybridSearchEstimator
 
 
+@documented
 class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
     r"""Gaussian-process classification averaged over the feature sets that a fast search finds.
 
@@ -37,28 +39,7 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
         Shape and rate of the gamma priors of :math:`1/\lambda` and :math:`1/\tau`.
     intercept_variance : float, default=10.0
         :math:`v_0`, the prior variance of a constant in the function.
-    max_features : int, default=10
-        Largest model.
-    size_penalty : float, default=1.0
-        Power of :math:`\binom ps` in the prior; 0 makes all feature sets alike.
-    window : float, default=20.0
-        Models less probable than the best one by more than this factor are left out.
-    slack : float, default=12.0
-        How far (log scale) beyond the window a model may seem, at the parameters of another one,
-        and still be fitted.
-    n_wander : int, default=20
-        Random steps without an improvement after which the search ends.
-    n_refine : int, default=5
-        Neighbours that are fitted at every step.
-    n_starts : int, default=1
-        Searches, from the feature of largest correlation, then others.
-    swaps : {"auto", True, False}, default="auto"
-        Whether correlated features are exchanged for each other; "auto": if two have a correlation
-        beyond .9.
-    close : bool, default=True
-        Whether the neighbours of every model of the window are looked at in the end.
-    screen : int or None, default=None
-        Keep so many features before the search, by the evidence of each alone, inside ``fit``.
+    <<search parameters>>
     search_rows : int, default=500
         With more rows than this the search works on so many, the classes in equal parts, and every
         prediction has a model of its own, of ``local_neighbors`` rows.

@@ -16,6 +16,7 @@ from ..inference.hybrid.laws import NegativeBinomialLaw, PoissonLaw, StudentLaw
 from ..inference.hybrid.mixture import LatentMixtures, NormalMixtures
 from ..inference.hybrid.posterior import GlobalPosterior
 from ..inference.hybrid.search import HybridSearch
+from .documentation import documented
 from .hybrid_search import GLOBAL_ROWS, INTEGRATIONS, HybridSearchEstimator, within_reach
 from .mixture_prediction import MixturePrediction
 from .response_scale import measure_response
@@ -24,6 +25,7 @@ COUNTS = ("poisson", "negative_binomial")
 NOISES = ("gaussian", "student_t", *COUNTS)
 
 
+@documented
 class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEstimator):
     r"""Gaussian-process regression averaged over the feature sets that a fast search finds.
 
@@ -57,28 +59,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
     amplitude_prior, bandwidth_prior, noise_prior : (float, float), default=(1, 1), (1, 1), (1, 0.1)
         Shape and rate of the gamma priors of :math:`1/\lambda,1/\tau,1/\sigma^2` (negative
         binomial: of the inverse of the dispersion :math:`\alpha`), for scaled data.
-    max_features : int, default=10
-        Largest model.
-    size_penalty : float, default=1.0
-        Power of :math:`\binom ps` in the prior; 0 makes all feature sets alike.
-    window : float, default=20.0
-        Models less probable than the best one by more than this factor are left out.
-    slack : float, default=12.0
-        How far (log scale) beyond the window a model may seem, at the parameters of another one,
-        and still be fitted.
-    n_wander : int, default=20
-        Random steps without an improvement after which the search ends.
-    n_refine : int, default=5
-        Neighbours that are fitted at every step.
-    n_starts : int, default=1
-        Searches, from the feature of largest correlation, then others.
-    swaps : {"auto", True, False}, default="auto"
-        Whether correlated features are exchanged for each other; "auto": if two have a correlation
-        beyond .9.
-    close : bool, default=True
-        Whether the neighbours of every model of the window are looked at in the end.
-    screen : int or None, default=None
-        Keep so many features before the search, by the evidence of each alone, inside ``fit``.
+    <<search parameters>>
     search_rows : int, default=500
         With more rows than this the search works on so many, spread over the values of y.
     grid : {"value", "probability", "random"}, default="value"

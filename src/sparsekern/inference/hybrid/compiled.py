@@ -266,6 +266,20 @@ def differentiate(batch, parameters, first, last, values, gradients, hessians):
 
 
 @jit
+def write_cross(batch, b, u, rows, points, sums, values):
+    """Write the kernel between the rows of problem ``b`` and new points, [n, q]."""
+    n, count = sums.shape
+    sums[:] = 0.0
+    for place in range(batch.counts[b]):
+        log_scale = u[1] if batch.shared else u[1 + place]
+        column = batch.columns[batch.features[b, place]]
+        there = np.ascontiguousarray(points[:, place])
+        for i in range(n):
+            add_feature(there, column[rows[i]], math.exp(-log_scale), batch.kind, sums[i], sums[i])
+    kernel_of_sums(sums.reshape(n * count), batch.kind, values.reshape(n * count))
+
+
+@jit
 def predict_points(batch, parameters, points, first, last, means, variances):
     """Write mean and variance of f at new points, problem by problem."""
     n, m = batch.rows.shape[1], parameters.shape[2]
@@ -285,16 +299,7 @@ def predict_points(batch, parameters, points, first, last, means, variances):
                 means[b, t] = np.nan
                 variances[b, t] = np.nan
                 continue
-            cross[:] = 0.0
-            for place in range(batch.counts[b]):
-                log_scale = u[1] if batch.shared else u[1 + place]
-                column = batch.columns[batch.features[b, place]]
-                there = np.ascontiguousarray(points[b, :, place])
-                for i in range(n):
-                    add_feature(
-                        there, column[rows[i]], math.exp(-log_scale), batch.kind, cross[i], cross[i]
-                    )
-            kernel_of_sums(cross.reshape(n * count), batch.kind, kernel.reshape(n * count))
+            write_cross(batch, b, u, rows, points[b], cross, kernel)
             weights[:, 0] = target
             solve_lower_rows(matrix, n, weights)
             solve_lower_rows(matrix, n, kernel)

@@ -18,10 +18,10 @@ import math
 import numpy as np
 
 from ..._jit import jit
-from ...kernels.feature_sums import add_feature, kernel_of_sums
+from ...kernels.feature_sums import kernel_of_sums
 from ...linalg.blas import cholesky_in_place, solve_lower_rows
 from ...linalg.triangular import solve_lower, solve_lower_transposed
-from .compiled import pick, write_sums, write_toggled
+from .compiled import pick, write_cross, write_sums, write_toggled
 from .responses import expected_curvature, response_terms
 
 _MOST_STEPS = 100
@@ -235,16 +235,7 @@ def laplace_predictions(
                 means[b, t] = np.nan
                 variances[b, t] = np.nan
                 continue
-            cross[:] = 0.0
-            for place in range(batch.counts[b]):
-                log_scale = u[1] if batch.shared else u[1 + place]
-                column = batch.columns[batch.features[b, place]]
-                new = np.ascontiguousarray(points[b, :, place])
-                for i in range(n):
-                    add_feature(
-                        new, column[rows[i]], math.exp(-log_scale), batch.kind, cross[i], cross[i]
-                    )
-            kernel_of_sums(cross.reshape(n * count), batch.kind, there.reshape(n * count))
+            write_cross(batch, b, u, rows, points[b], cross, there)
             amplitude = math.exp(u[0])
             for q in range(count):
                 means[b, t, q] = 0.0

@@ -18,7 +18,7 @@ from .doubly_sparse import (
     open_workspace,
     run_doubly_sparse,
 )
-from .feature_graph import NEIGHBORS, correlation_graph
+from .feature_graph import MOST_FEATURES, NEIGHBORS, correlation_graph
 from .first_feature import single_feature_evidence
 from .sampler import REQUIRES
 
@@ -92,7 +92,9 @@ class DoublySparseSampler:
             monitored_rows=self.monitored_rows,
             diagonal=np.full((1, n), float(self._largest + 1)),
             log_odds=math.log(inclusion / (1.0 - inclusion)) if inclusion < 1.0 else math.inf,
-            graph=correlation_graph(self._columns, NEIGHBORS if model.select_features else 0),
+            graph=correlation_graph(
+                self._columns, NEIGHBORS if model.select_features and p <= MOST_FEATURES else 0
+            ),
             toggles=toggles if model.select_features else 0,
             swaps=swaps,
             walks=walks,

@@ -150,6 +150,18 @@ def test_classes(likelihood):
     assert "noise_variance" not in model.models_
 
 
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    y = X[:, 0] > 0
+    model = HybridSearchGPClassifier(n_wander=0, close=False).fit(X[:, :2], y)
+    before = model.predict_proba(X[:, :2])
+    for labels in (np.zeros(40), np.arange(40) % 3):
+        with pytest.raises(ValueError):
+            model.fit(X, labels)
+    assert model.n_features_in_ == 2
+    np.testing.assert_array_equal(model.predict_proba(X[:, :2]), before)
+
+
 def test_three_classes_are_refused():
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         HybridSearchGPClassifier().fit(np.eye(6), [0, 1, 2, 0, 1, 2])

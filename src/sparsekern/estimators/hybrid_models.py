@@ -22,7 +22,11 @@ class ModelTable(SelectorMixin):
     n_features_in_: int
     feature_inclusion_: np.ndarray
     _screened: np.ndarray
-    _last_parameter: str | None = "noise_variance"  # name of the last parameter, if it has one
+
+    @property
+    def _last_parameter(self) -> str | None:
+        """Name of the last parameter; None where the response has none."""
+        return "noise_variance"
 
     @property
     def _shared(self) -> bool:

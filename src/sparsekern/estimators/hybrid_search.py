@@ -43,6 +43,7 @@ from ..inference.mcmc.feature_graph import (
     largest_correlation,
 )
 from ..kernels.feature_sums import FEATURE_KERNELS
+from .all_or_nothing import AllOrNothing
 from .hybrid_models import ModelTable
 from .progress import SearchProgress, announce_compilation, wants_text
 from .sampling import warn_caller
@@ -62,7 +63,7 @@ def within_reach(columns: np.ndarray) -> np.ndarray:
     return columns / np.where(largest > 0, largest, 1.0)
 
 
-class HybridSearchEstimator(ModelTable, BaseEstimator):
+class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
     """Search, models and selection; subclasses predict."""
 
     kernel: str

@@ -78,7 +78,6 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
     memory_limit = 4.0
     grid = "value"
     noise_prior = (1.0, 1.0)  # of a parameter that these likelihoods do not have
-    _last_parameter = None
 
     def __init__(
         self,
@@ -156,6 +155,11 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
         -------
         self : HybridSearchGPClassifier
         """
+        with self._all_or_nothing():
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
         settings = self._check_search_parameters()
         check_choice("likelihood", self.likelihood, ("logit", "probit"))
         check_count("local_neighbors", self.local_neighbors, 2)
@@ -171,7 +175,10 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
             )
         self.classes_ = classes
         self._fit_models(self._prepare_training(X), response, settings)
-        return self
+
+    @property
+    def _last_parameter(self) -> None:
+        return None
 
     def _open_backend(self) -> Any:
         return self._open_laplace(self.likelihood)

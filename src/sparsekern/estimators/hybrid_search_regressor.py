@@ -197,6 +197,11 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         -------
         self : HybridSearchGPRegressor
         """
+        with self._all_or_nothing():
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
         settings = self._check_search_parameters()
         noise = check_choice("noise", self.noise, NOISES)
         check_count("local_neighbors", self.local_neighbors, 2)
@@ -220,7 +225,6 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
             self._fit_mcmc(columns, response, settings)
         else:
             self._fit_models(columns, response, settings)
-        return self
 
     def _scale_response(self, y: Any, noise: str) -> np.ndarray:
         """Return y as the models see it, and remember how it was scaled."""
@@ -241,7 +245,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         return self._open_laplace(self.noise)
 
     @property
-    def _last_parameter(self) -> str | None:  # type: ignore[override]
+    def _last_parameter(self) -> str | None:
         names = {"poisson": None, "negative_binomial": "dispersion"}
         return names.get(self.noise, "noise_variance")
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +22,7 @@ from ..inference._contract import Plan, Sampler
 from ..inference.diagnostics import convergence_problems
 from ..inference.mcmc.chains import Chain, ChainRun, extend_chain, run_chains, start_chains
 from ..inference.mcmc.checkpoint import Checkpoint, fingerprint
+from .all_or_nothing import AllOrNothing
 from .progress import FitReporter, TextProgress, announce_compilation, wants_text
 
 
@@ -35,7 +35,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
+class SamplingEstimator(AllOrNothing, CallbackSupportMixin, BaseEstimator):
     """Base of estimators that are fitted by Markov chain Monte Carlo.
 
     Subclasses have the parameters ``draws, tune, chains, thin, warm_start, checkpoint, progress,
@@ -64,21 +64,6 @@ class SamplingEstimator(CallbackSupportMixin, BaseEstimator):
         if self.n_jobs is not None and check_count("n_jobs", self.n_jobs, -(10**6)) == 0:
             raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all.")
         return plan
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Leave the estimator as it was if the block is left by an exception."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            after = dict(self.__dict__)
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            # what scikit-learn needs to take its callbacks down stays
-            kept = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
-            self.__dict__.update({name: after[name] for name in kept if name in after})
-            raise
 
     def _sample(self, samplers: Sequence[Sampler], plan: Plan) -> list[ChainRun]:
         """Run the chains of each sampler, side by side, and keep what a later warm start needs."""

@@ -15,10 +15,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from joblib import Parallel, delayed, parallel_config
 from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
-from tables import Row
+from tables import Row, markdown
 
 from sparsekern import GKMRegressor
 
@@ -67,21 +68,28 @@ def _judge(method: str, X, y, new, target, draws: int) -> dict[str, float]:
     }
 
 
-def measure(quick: bool) -> list[Row]:
+def _repetition(method: str, name: str, number: int, n: int, draws: int) -> dict[str, float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _judge(method, *_data(name, number, n), draws)
+
+
+def measure(quick: bool, n_jobs: int = 2) -> list[Row]:
     repetitions, draws = (2, 50) if quick else (20, 500)
     sizes = {"moderate": 100, "massive": 1000, "outliers": 200}
     rows: list[Row] = []
     for name, n in sizes.items():
         for method in _METHODS:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = [
-                    _judge(method, *_data(name, number, n), draws) for number in range(repetitions)
-                ]
+            with parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
+                found = Parallel()(
+                    delayed(_repetition)(method, name, number, n, draws)
+                    for number in range(repetitions)
+                )
             row: Row = {"design": name, "n": n, "method": method}
             for key in found[0]:
                 values = [entry[key] for entry in found]
                 row[key] = float(np.mean(values))
                 row[f"{key} sd"] = float(np.std(values, ddof=1))
             rows.append(row)
+            print(markdown([row]).splitlines()[-1], flush=True)
     return rows

@@ -24,7 +24,7 @@ PARTS = (
 _WITH_JOBS = (
     "family_accuracy", "support_vectors", "doubly_sparse_cases", "doubly_sparse_leukemia",
     "doubly_sparse_calibration", "doubly_sparse_slab", "hybrid_tables",
-    "hybrid_correlated",
+    "hybrid_correlated", "regression",
 )  # fmt: skip
 _WITH_SETS = (
     "effective_samples", "tuning", "family_accuracy", "doubly_sparse_cases", "doubly_sparse_slab",

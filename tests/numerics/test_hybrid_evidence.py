@@ -19,8 +19,9 @@ from scipy.stats import invgamma
 
 from sparsekern.inference.hybrid._contract import BOX, Batch
 from sparsekern.inference.hybrid.cpu import CpuBackend
-from sparsekern.inference.hybrid.evidence import ParameterPrior, fit_batch
-from sparsekern.inference.hybrid.search import HybridSearch, SearchSettings
+from sparsekern.inference.hybrid.evidence import ParameterPrior, find_modes, fit_batch
+from sparsekern.inference.hybrid.scoring import SearchSettings
+from sparsekern.inference.hybrid.search import HybridSearch
 from sparsekern.inference.mcmc.feature_graph import correlation_graph
 from sparsekern.kernels.feature_sums import FEATURE_KERNELS
 from sparsekern.kernels.sum_derivatives import kernel_derivatives
@@ -498,6 +499,21 @@ def test_modes_do_not_depend_on_the_start(backend, forty):
     for end in ends[1:]:
         assert_allclose(end.parameters, ends[0].parameters, atol=0.02)
         assert_allclose(end.log_evidence, ends[0].log_evidence, atol=5e-3)
+
+
+def test_modes_alone_are_as_good_as_those_of_whole_fits(backend, forty):
+    """The last step is not checked, but saves an evaluation and loses no accuracy."""
+    batch = models_of(forty, SIX)
+    exact = fit_batch(backend, batch, np.tile([0.0, 1.0, -1.0], (6, 1)), PRIOR).parameters
+    for _ in range(3):  # what is left of the way, until nothing is
+        _, gradient, second = backend.derivatives(batch, exact)
+        _, slope, curvature = PRIOR.terms(exact)
+        bend = -second + curvature[:, :, None] * np.eye(3)
+        exact = exact + np.linalg.solve(bend, (gradient + slope)[:, :, None])[:, :, 0]
+    for start in ([0.0, 1.0, -1.0], [3.0, -1.0, 2.0], [-4.0, 5.0, -5.0]):
+        found = find_modes(backend, batch, np.tile(start, (6, 1)), PRIOR)
+        off = np.einsum("bi,bij,bj->b", found - exact, bend, found - exact)
+        assert (0.5 * off < 1e-5).all()  # of the log density: what a whole fit may lack
 
 
 def test_a_maximum_at_the_edge_of_the_box(backend):

@@ -1,6 +1,7 @@
 """Inner Laplace approximations against a general optimiser, and estimators on top of them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import log_expit, log_ndtr
@@ -16,6 +17,7 @@ from sparsekern.inference.hybrid.laplace_backend import LaplaceBackend
 from sparsekern.inference.hybrid.laws import NegativeBinomialLaw, PoissonLaw, StudentLaw
 from sparsekern.inference.hybrid.mixture import LatentMixtures
 from sparsekern.inference.hybrid.responses import RESPONSES
+from sparsekern.inference.hybrid.rules import even_draws
 from sparsekern.kernels.evaluate import RBF
 
 N, INTERCEPT, FREEDOM = 25, 5.0, 4.0
@@ -150,21 +152,77 @@ def test_classes(likelihood):
     assert "noise_variance" not in model.models_
 
 
+@pytest.mark.parametrize("likelihood", ["logit", "probit"])
+@pytest.mark.parametrize("search_rows", [500, 40])
+def test_draws_of_class_probabilities(likelihood, search_rows):
+    """Each row has the law that its probability is the mean of, whatever rows are asked for."""
+    X, y = make_ring_and_blob(80, random_state=2)
+    model = HybridSearchGPClassifier(
+        likelihood=likelihood, n_wander=0, close=False, random_state=0, search_rows=search_rows
+    ).fit(X, y)
+    draws = model.sample_proba(X)
+    assert draws.shape == (1000, 80, 2)
+    np.testing.assert_allclose(draws.sum(axis=2), 1.0)
+    np.testing.assert_allclose(draws.mean(axis=0), model.predict_proba(X), atol=4e-3)
+    np.testing.assert_allclose(model.sample_proba(X[5:7]), draws[:, 5:7], rtol=1e-9)
+    np.testing.assert_array_equal(model.sample_proba(X, thin=7), draws[:143])
+    np.testing.assert_allclose(draws[:143].mean(axis=0), draws.mean(axis=0), atol=0.02)
+    assert (draws.std(axis=0) > 1e-4).all()
+    with pytest.raises(ValueError, match="thin must be at least 1"):
+        model.sample_proba(X, thin=0)
+
+
+def test_even_draws_of_a_mixture():
+    weights = np.array([0.5, 0.2, 0.0, 0.3])
+    chosen, normal = even_draws(weights, 4000)
+    shares = np.bincount(chosen, minlength=4) / 4000
+    np.testing.assert_allclose(shares, weights, atol=2e-3)
+    for component in (0, 1, 3):
+        here = normal[chosen == component]
+        np.testing.assert_allclose([here.mean(), here.std()], [0.0, 1.0], atol=0.02)
+    np.testing.assert_allclose(np.bincount(chosen[:100], minlength=4) / 100, weights, atol=0.03)
+
+
 def test_a_fit_that_fails_leaves_the_classifier_as_it_was():
     X = np.random.default_rng(0).standard_normal((40, 3))
     y = X[:, 0] > 0
     model = HybridSearchGPClassifier(n_wander=0, close=False).fit(X[:, :2], y)
     before = model.predict_proba(X[:, :2])
-    for labels in (np.zeros(40), np.arange(40) % 3):
+    for labels in (np.zeros(40), np.linspace(0, 1, 40)):
         with pytest.raises(ValueError):
             model.fit(X, labels)
     assert model.n_features_in_ == 2
     np.testing.assert_array_equal(model.predict_proba(X[:, :2]), before)
 
 
-def test_three_classes_are_refused():
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
-        HybridSearchGPClassifier().fit(np.eye(6), [0, 1, 2, 0, 1, 2])
+def test_three_classes():
+    """A model for each against the rest, each with features of its own."""
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(rng.uniform(-2, 2, (300, 4)), columns=list("pqrs"))
+    y = np.where(X["p"] > 0.6, "right", np.where(X["r"] > 0, "up", "down"))
+    model = HybridSearchGPClassifier(n_wander=0, close=False, random_state=0)
+    model.fit(X[:90], y[:90])
+    assert list(model.classes_) == ["down", "right", "up"]
+    assert model.score(X[90:], y[90:]) > 0.85
+    probability = model.predict_proba(X[90:])
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    alone = [member.predict_proba(X[90:])[:, 1] for member in model.estimators_]
+    np.testing.assert_allclose(probability, np.array(alone).T / np.sum(alone, axis=0)[:, None])
+    np.testing.assert_allclose(np.exp(model.decision_function(X[90:])), probability)
+    assert set(model.models_["class"]) == set(model.classes_)
+    np.testing.assert_allclose(model.models_.groupby("class")["weight"].sum(), 1.0)
+    inclusion = [member.feature_inclusion_ for member in model.estimators_]
+    np.testing.assert_allclose(
+        1 - model.feature_inclusion_, np.prod(1 - np.array(inclusion), axis=0)
+    )
+    np.testing.assert_array_equal(model.selected_features_, [0, 2])
+    np.testing.assert_array_equal(model.estimators_[1].selected_features_, [0])
+    draws = model.sample_proba(X[90:95], thin=10)
+    assert draws.shape == (100, 5, 3)
+    np.testing.assert_allclose(draws.sum(axis=2), 1.0)
+    np.testing.assert_allclose(draws.mean(axis=0), probability[:5], atol=0.1)
+    model.fit(X[:90], y[:90] == "up")
+    assert not hasattr(model, "estimators_") and "class" not in model.models_
 
 
 @pytest.mark.parametrize("noise", slow_except(("poisson", "negative_binomial"), ("poisson",)))

@@ -365,14 +365,14 @@ def test_same_seed_same_search():
 # -- Metropolis sampling --------------------------------------------------------------------------
 
 
-def sample(data, prior, u, log_step, tune, draws, seed, largest=None, kind="rbf"):
-    search = open_search(data, kind=kind, prior=prior)
+def sample(data, prior, u, log_step, tune, draws, seed, largest=None, kind="rbf", neighbors=0):
+    search = open_search(data, kind=kind, prior=prior, neighbors=neighbors)
     p = data[0].shape[1]
     log_sizes = np.array([log_model_prior(p, size) for size in range((largest or p) + 1)])
     shapes, rates = np.array(prior).T.copy()
     models, parameters = np.zeros((draws, p), np.int8), np.zeros((draws, 3))
     rates_seen = sample_models(
-        np.random.default_rng(seed), search.describe([()]), np.zeros(p, np.int64),
+        np.random.default_rng(seed), search.describe([()]), search.graph, np.zeros(p, np.int64),
         np.array(u), log_sizes, np.ascontiguousarray(shapes), np.ascontiguousarray(rates),
         np.full(3, log_step), tune, models, parameters,
     )  # fmt: skip
@@ -408,6 +408,46 @@ def test_sampled_models_at_fixed_parameters_against_enumeration(kind, largest):
     print(worst(z))
     assert max(map(abs, z.values())) < 4.5
     assert (models.sum(1) <= (largest or 3)).all()
+
+
+def test_exchanges_leave_the_law_of_the_models():
+    """Features of unlike numbers of neighbours: a star, and one that is joined to one only."""
+    rng = np.random.default_rng(3)
+    centre = rng.standard_normal((14, 1))
+    features = centre + 0.3 * rng.standard_normal((14, 4)) * [0.1, 1, 1, 1]
+    response = np.sin(centre[:, 0]) + 0.7 * rng.standard_normal(14)
+    u = np.array([0.2, 0.6, -1.0])
+    graph = open_search((features, response), neighbors=1).graph
+    assert len(set(np.diff(graph.starts))) > 1
+    models, _, _ = sample((features, response), PRIOR, u, -np.inf, 0, 40_000, 4, neighbors=1)
+    sets = feature_sets(4, 4)
+    logs = np.array(
+        [
+            log_likelihood(features[:, m], response, u if m else u[[0, 2]], "rbf")
+            + log_model_prior(4, len(m))
+            for m in sets
+        ]
+    )
+    exact = np.exp(logs - logs.max())
+    exact /= exact.sum()
+    code = models @ np.array([1, 2, 4, 8])
+    z = scores({m: code == sum(2**j for j in m) for m in sets}, dict(zip(sets, exact, strict=True)))
+    print(worst(z))
+    assert max(map(abs, z.values())) < 4.5
+
+
+def test_exchanges_carry_a_chain_from_twin_to_twin():
+    rng = np.random.default_rng(5)
+    features = rng.standard_normal((60, 30))
+    features[:, 1] = features[:, 0] + 0.05 * rng.standard_normal(60)
+    response = 2.0 * np.sin(features[:, 0]) + 0.3 * rng.standard_normal(60)
+    moves = []
+    for neighbors in (0, 1):
+        models, _, _ = sample(
+            (features, response), PRIOR, [0.7, 1.0, -2.0], -1.0, 100, 500, 6, neighbors=neighbors
+        )
+        moves.append(np.abs(np.diff(models[:, 0])).sum())
+    assert moves[1] > 3 * moves[0]
 
 
 def test_sampled_models_and_parameters_against_quadrature():

@@ -174,8 +174,9 @@ max_features : int, default=10
     Largest model.
 size_penalty : float, default=1.0
     Power of :math:`\\binom ps` in the prior; 0 makes all feature sets alike.
-window : float, default=20.0
-    Models less probable than the best one by more than this factor are left out.
+window : float or "auto", default="auto"
+    Models less probable than the best one by more than this factor are left out; "auto": 20, and
+    500 where correlated features are exchanged and the search sees all rows.
 slack : float, default=12.0
     How far (log scale) beyond the window a model may seem, at the parameters of another one,
     and still be fitted.

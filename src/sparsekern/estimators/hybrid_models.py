@@ -10,7 +10,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_share
-from ..inference.hybrid.search import FittedModel, HybridSearch
+from ..inference.hybrid.scoring import FittedModel
+from ..inference.hybrid.search import HybridSearch
 from .sampling import warn_caller
 
 

@@ -32,35 +32,22 @@ from ..inference.hybrid.posterior import (
     WeightedModel,
 )
 from ..inference.hybrid.rules import composite_rule, normal_draws
-from ..inference.hybrid.screening import univariate_evidence
-from ..inference.hybrid.search import Features, FittedModel, HybridSearch, SearchSettings
+from ..inference.hybrid.scoring import Features, FittedModel, SearchSettings
+from ..inference.hybrid.search import HybridSearch
 from ..inference.hybrid.subsample import spread_over_response
 from ..inference.mcmc.blas_threads import single_blas_thread
-from ..inference.mcmc.feature_graph import (
-    MOST_FEATURES,
-    FeatureGraph,
-    correlation_graph,
-    largest_correlation,
-)
 from ..kernels.feature_sums import FEATURE_KERNELS
 from .all_or_nothing import AllOrNothing
+from .hybrid_candidates import screened_features, single_features, swap_graph, within_reach
 from .hybrid_models import ModelTable
 from .progress import SearchProgress, announce_compilation, wants_text
 from .sampling import warn_caller
-from .screening import marginal_scores
 from .standardizer import Standardizer
 
-_SWAP_CORRELATION = 0.9  # beyond which features are exchanged unless told otherwise
-_SWAP_NEIGHBORS = 5
-_SCREEN_ROWS = 200
+_WINDOW = 20.0
+_WINDOW_OF_TWINS = 500.0  # where features are exchanged: many models share what one would have
 GLOBAL_ROWS = 2000  # beyond, prediction is local
 INTEGRATIONS = ("composite", "draws", "mode", "frozen")
-
-
-def within_reach(columns: np.ndarray) -> np.ndarray:
-    """Return columns whose squares are numbers, each divided by its largest value."""
-    largest = np.abs(columns).max(axis=1, keepdims=True)
-    return columns / np.where(largest > 0, largest, 1.0)
 
 
 class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
@@ -74,7 +61,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
     noise_prior: tuple[float, float]
     max_features: int
     size_penalty: float
-    window: float
+    window: Any
     slack: float
     n_wander: int
     n_refine: int
@@ -120,7 +107,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
         penalty = self.size_penalty
         if penalty != 0:
             check_positive("size_penalty", penalty)
-        window = check_positive("window", self.window)
+        window = _WINDOW if self.window == "auto" else check_positive("window", self.window)
         if window < 1:
             raise ValueError(f"window must be at least 1, got {self.window!r}.")
         return SearchSettings(
@@ -177,10 +164,14 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
     # search
 
     def _search(
-        self, backend: Backend, columns: np.ndarray, response: np.ndarray, make: Any = HybridSearch
-    ) -> HybridSearch:
-        """Search among the features, numbered as the columns are."""
-        settings = self._check_search_parameters()
+        self, backend: Backend, columns: np.ndarray, response: np.ndarray, settings: SearchSettings,
+        whole: bool,
+    ) -> HybridSearch:  # fmt: skip
+        """Search among the features, numbered as the columns are; ``whole``: on all rows.
+
+        Models found on some rows only are fitted again to all, or to the neighbours of each new
+        point, so that a wide window would be dear.
+        """
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         if not self._varies(columns):  # one constant column stands in, and is in no model
             settings = replace(settings, max_features=0)
@@ -191,12 +182,18 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
             self._screened = self._screen(backend, columns, response, settings)
             chosen = np.ascontiguousarray(columns[self._screened])
             alike = within_reach(chosen)
-            search = make(
-                backend, chosen, response, self._kind, self._shared, settings,
-                self._swap_graph(alike), rng, None if text is None else text.update,
+            graph = swap_graph(alike, self.swaps)
+            if self.window == "auto" and whole and len(graph.neighbors):
+                settings = replace(settings, window=_WINDOW_OF_TWINS)
+            search = HybridSearch(
+                backend, chosen, response, self._kind, self._shared, settings, graph, rng,
+                None if text is None else text.update,
             )  # fmt: skip
+            starts: list[Features] = [()]
+            if settings.max_features:
+                starts = single_features(alike, response, self.n_starts, rng)
             try:
-                search.run(self._starts(alike, response, rng) if settings.max_features else [()])
+                search.run(starts)
             except KeyboardInterrupt:
                 if not search.fitted:
                     raise
@@ -216,37 +213,9 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
     def _screen(
         self, backend: Backend, columns: np.ndarray, response: np.ndarray, settings: SearchSettings
     ) -> np.ndarray:
-        """Return the features to search among: none that is constant, if there are others."""
-        varying = np.flatnonzero(np.ptp(columns, axis=1) > 0)
-        if len(varying) == 0:
-            return np.arange(1)
-        if self.screen is None or self.screen >= len(varying):
-            return varying
-        rows = spread_over_response(response, _SCREEN_ROWS, 1, "probability")
-        part = np.ascontiguousarray(columns[np.ix_(varying, rows)])
-        scores = univariate_evidence(backend, part, response[rows], self._kind, settings.prior)
-        return np.sort(varying[np.argsort(-scores, kind="stable")[: self.screen]])
-
-    def _swap_graph(self, columns: np.ndarray) -> FeatureGraph:
-        if self.swaps is True:
-            return correlation_graph(columns, _SWAP_NEIGHBORS)
-        if self.swaps and len(columns) <= MOST_FEATURES:
-            graph = correlation_graph(columns, _SWAP_NEIGHBORS)
-            if largest_correlation(columns, graph) > _SWAP_CORRELATION:
-                return graph
-        return correlation_graph(columns, 0)
-
-    def _starts(
-        self, columns: np.ndarray, response: np.ndarray, rng: np.random.Generator
-    ) -> list[Features]:
-        """Return single features to start from: by correlation, then by chance."""
-        order = np.argsort(-marginal_scores(columns.T, response[:, None]), kind="stable")
-        plain = np.abs((columns - columns.mean(axis=1, keepdims=True)) @ response)
-        spread = columns.std(axis=1)
-        first = int(np.argmax(plain / np.where(spread > 0, spread, 1.0)))
-        others = [int(j) for j in order[:1] if j != first]
-        others += [int(j) for j in rng.permutation(len(columns)) if j not in (first, *others)]
-        return [(first,), *((j,) for j in others[: self.n_starts - 1])]
+        return screened_features(
+            backend, columns, response, self._kind, settings.prior, self.screen
+        )
 
     def _fit_models(
         self, columns: np.ndarray, response: np.ndarray, settings: SearchSettings
@@ -259,7 +228,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
         rows = self._choose_rows(response)
         whole = len(rows) == len(response)
         part = columns if whole else np.ascontiguousarray(columns[:, rows])
-        search = self._search(backend, part, response[rows])
+        search = self._search(backend, part, response[rows], settings, whole)
         models = search.window()
         gaussian = not isinstance(backend, LaplaceBackend)
         local = not whole and (len(response) > GLOBAL_ROWS or not gaussian)
@@ -286,7 +255,10 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
                 self.integration in ("composite", "draws"), self.integration == "frozen",
             ).with_starts(backend)  # fmt: skip
         else:
-            rules = [self._rule(model, search.rng) for model in models]
+            rules = [
+                self._rule(model, search.rng, weight * _WINDOW >= weights.max())
+                for model, weight in zip(models, weights, strict=True)
+            ]
             self._posterior = GlobalPosterior(
                 *shared,
                 [
@@ -295,12 +267,18 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
                 ],
             )
 
-    def _rule(self, model: FittedModel, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return points and weights of a model's parameters."""
-        if self.integration == "composite":
+    def _rule(
+        self, model: FittedModel, rng: np.random.Generator, heavy: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return points and weights of a model's parameters.
+
+        Those of a model of little weight are put at their mode: hundreds of these in a wide window
+        differ from each other by more than each does from itself.
+        """
+        if self.integration == "composite" and heavy:
             points, weights = composite_rule(model.parameters[None], model.hessian[None])
             return points[0], weights
-        if self.integration == "draws":
+        if self.integration == "draws" and heavy:
             return normal_draws(model.parameters, model.hessian, self.draws, rng)
         return model.parameters[None], np.ones(1)
 

@@ -5,29 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logit, ndtri
+from scipy.special import expit, logit, ndtr, ndtri
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_choice, check_count
 from ..inference.hybrid.laws import class_probability
+from ..inference.hybrid.rules import even_draws
 from .class_prediction import encode_classes
 from .documentation import documented
+from .hybrid_one_vs_rest import HybridOneVsRest
 from .hybrid_search import INTEGRATIONS, HybridSearchEstimator
 
 
 @documented
-class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
+class HybridSearchGPClassifier(ClassifierMixin, HybridOneVsRest, HybridSearchEstimator):
     r"""Gaussian-process classification averaged over the feature sets that a fast search finds.
 
     .. math::
         P(y=1\mid f)=h(f),\quad f\sim N(0,\lambda k(E)+v_011^\top),\quad
         E_{il}=\sum_{j\in\gamma}(x_{ij}-x_{lj})^2/\tau_j
 
-    for two classes. The evidence of a feature set is an inner Laplace approximation over f and an
-    outer one over the logarithms of the parameters; search and averaging are those of
-    :class:`HybridSearchGPRegressor`. For more classes wrap it in
-    :class:`sklearn.multiclass.OneVsRestClassifier`.
+    for two classes; more have a model each, against the rest. The evidence of a feature set is an
+    inner Laplace approximation over f and an outer one over the logarithms of the parameters;
+    search and averaging are those of :class:`HybridSearchGPRegressor`.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
         Rows of a local model.
     integration : {"composite", "draws", "mode", "frozen"}, default="composite"
     draws : int, default=1000
-        For ``integration="draws"``.
+        For ``integration="draws"`` and :meth:`sample_proba`.
     threshold : float, default=0.5
     scale : bool, default=True
         Scale features to unit variance.
@@ -58,10 +59,14 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
     models_ : DataFrame
-        Models of the window, best first: features, weight, log evidence, score, parameters.
+        Models of the window, best first: features, weight, log evidence, score, parameters. With
+        more than two classes those of every class, one after the other, with a column "class".
     feature_inclusion_ : ndarray of shape (n_features_in_,)
+        With more than two classes the probability that a feature is in the model of any.
+    estimators_ : list of HybridSearchGPClassifier
+        With more than two classes: the model of each against the rest.
     selected_features_ : ndarray of int
     n_fits_, n_plug_ins_ : int
 
@@ -91,7 +96,7 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
         intercept_variance: float = 10.0,
         max_features: int = 10,
         size_penalty: float = 1.0,
-        window: float = 20.0,
+        window: Any = "auto",
         slack: float = 12.0,
         n_wander: int = 20,
         n_refine: int = 5,
@@ -136,12 +141,6 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        """Two classes."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def fit(self, X: Any, y: Any) -> HybridSearchGPClassifier:
         """Search for models.
 
@@ -149,7 +148,7 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two or more classes.
 
         Returns
         -------
@@ -165,16 +164,13 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
         check_count("local_neighbors", self.local_neighbors, 2)
         check_count("draws", self.draws)
         check_choice("integration", self.integration, INTEGRATIONS)
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        classes, response = encode_classes(y)
-        if len(classes) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass, "
-                f"with {len(classes)} classes; wrap the estimator in "
-                "sklearn.multiclass.OneVsRestClassifier, or use DoublySparseClassifier."
-            )
-        self.classes_ = classes
-        self._fit_models(self._prepare_training(X), response, settings)
+        rows, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        self.classes_, response = encode_classes(y)
+        self.__dict__.pop("estimators_", None)  # of a fit to more classes than now
+        if len(self.classes_) > 2:
+            self._fit_one_vs_rest(X, y)
+        else:
+            self._fit_models(self._prepare_training(rows), response, settings)
 
     @property
     def _last_parameter(self) -> None:
@@ -184,11 +180,22 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
         return self._open_laplace(self.likelihood)
 
     def _probability(self, X: Any) -> np.ndarray:
+        """Return P(y = classes_[1]) for two classes."""
         found = [
             (parts.weights * class_probability(self.likelihood, *parts[1:3])).sum(axis=0)
             for _, parts in self._components(X)
         ]
         return np.clip(np.concatenate(found), 0.0, 1.0)
+
+    def _positive_draws(self, X: Any, count: int) -> np.ndarray:
+        """Return draws of P(y = classes_[1]) for two classes."""
+        link = ndtr if self.likelihood == "probit" else expit
+        found = []
+        for _, parts in self._components(X):
+            chosen, quantiles = even_draws(parts.weights[:, 0], count)
+            deviations = np.sqrt(parts.variances[chosen])
+            found.append(link(parts.means[chosen] + quantiles[:, None] * deviations))
+        return np.concatenate(found, axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return class probabilities, averaged over models, parameters and the function.
@@ -199,14 +206,55 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
+        check_is_fitted(self, "models_")
+        if len(self.classes_) > 2:
+            return self._normalised([member._probability(X) for member in self.estimators_])
         probability = self._probability(X)
         return np.column_stack([1.0 - probability, probability])
 
+    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
+        r"""Return draws of the class probabilities, for histograms of single cases.
+
+        A draw has a model, its parameters, and a quantile: at every row it is :math:`h(\mu+zs)`,
+        with mean :math:`\mu` and deviation s of the function there and one z for all rows. Each
+        row has its own law, but of rows together the draws say less than a sampler's: they move up
+        and down as one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        thin : int, default=1
+            Return so many times fewer draws.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_classes)
+            With ``thin=1`` there are ``draws`` of them, the same at every call. For two classes
+            their mean is ``predict_proba(X)`` but for their number; for more, draws of the models
+            of the classes are put together at random and normalised.
+        """
+        check_is_fitted(self, "models_")
+        count = -(-check_count("draws", self.draws) // check_count("thin", thin))
+        if len(self.classes_) > 2:
+            return self._normalised(
+                [
+                    member._positive_draws(X, count)[
+                        np.random.default_rng(place).permutation(count)
+                    ]
+                    for place, member in enumerate(self.estimators_)
+                ]
+            )
+        positive = self._positive_draws(X, count)
+        return np.stack([1.0 - positive, positive], axis=-1)
+
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the link of the predicted probability of ``classes_[1]``.
+        """Return the link of the predicted probability.
+
+        For two classes that is the latent value whose probability ``classes_[1]`` has; for more,
+        the logarithm of every class's probability.
 
         Parameters
         ----------
@@ -214,14 +262,17 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
+        probabilities = self.predict_proba(X)
+        if len(self.classes_) > 2:
+            return np.log(probabilities)
         tiny = np.finfo(np.float64).epsneg
-        probability = np.clip(self._probability(X), tiny, 1.0 - tiny)
+        probability = np.clip(probabilities[:, 1], tiny, 1.0 - tiny)
         return ndtri(probability) if self.likelihood == "probit" else logit(probability)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the more probable class.
+        """Return the most probable class.
 
         Parameters
         ----------
@@ -231,5 +282,5 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridSearchEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        likely = self._probability(X) > 0.5  # refuses an estimator that is not fitted
-        return self.classes_[likely.astype(np.intp)]
+        likely = self.predict_proba(X).argmax(axis=1)  # refuses an estimator that is not fitted
+        return self.classes_[likely]

@@ -17,7 +17,8 @@ from ..inference.hybrid.mixture import LatentMixtures, NormalMixtures
 from ..inference.hybrid.posterior import GlobalPosterior
 from ..inference.hybrid.search import HybridSearch
 from .documentation import documented
-from .hybrid_search import GLOBAL_ROWS, INTEGRATIONS, HybridSearchEstimator, within_reach
+from .hybrid_candidates import single_features, swap_graph, within_reach
+from .hybrid_search import GLOBAL_ROWS, INTEGRATIONS, HybridSearchEstimator
 from .mixture_prediction import MixturePrediction
 from .response_scale import measure_response
 
@@ -125,7 +126,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         noise_prior: tuple[float, float] = (1, 0.1),
         max_features: int = 10,
         size_penalty: float = 1.0,
-        window: float = 20.0,
+        window: Any = "auto",
         slack: float = 12.0,
         n_wander: int = 20,
         n_refine: int = 5,
@@ -261,10 +262,10 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         data = np.ascontiguousarray(columns[self._screened])
         alike = within_reach(data)
         search = HybridSearch(
-            backend, data, response, self._kind, True, settings, self._swap_graph(alike),
+            backend, data, response, self._kind, True, settings, swap_graph(alike, self.swaps),
             np.random.default_rng(check_random_state(self.random_state).randint(2**31)),
         )  # fmt: skip
-        (start,) = search.fit(self._starts(alike, response, search.rng)[:1])
+        (start,) = search.fit(single_features(alike, response, 1, search.rng))
         sampled = sample_posterior(search, start, self.draws, self.tune, self.chains, self.n_jobs)
         fitted = search.fit([model.features for model in sampled], start)
         weights = np.array([model.weight for model in sampled])

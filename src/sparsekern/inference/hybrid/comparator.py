@@ -1,8 +1,14 @@
 r"""Metropolis sampling of features and parameters: the exact but slow way, for comparison.
 
 Target :math:`\pi(\gamma,u\mid y)\propto e^{\ell_\gamma(u)}p(u)\pi(\gamma)`. A sweep toggles every
-feature in turn, accepted with :math:`\min\{1,e^{\Delta\ell}\pi(\gamma')/\pi(\gamma)\}`, and walks
-on each parameter, with step sizes that adapt while the chain is tuned. One bandwidth is shared.
+feature in turn, accepted with :math:`\min\{1,e^{\Delta\ell}\pi(\gamma')/\pi(\gamma)\}`, exchanges
+features for correlated ones, and walks on each parameter, with step sizes that adapt while the
+chain is tuned. One bandwidth is shared.
+
+An exchange draws a feature i of the model and one, j, of its :math:`g_i` neighbours in the graph
+of correlated features; it is accepted with :math:`\min\{1,e^{\Delta\ell}g_i/g_j\}`. Without
+exchanges a chain passes from a feature to its twin only through a model with both or neither, which
+is rare where the data are clear that one of them is needed.
 """
 
 from __future__ import annotations
@@ -18,9 +24,11 @@ from ..mcmc.blas_threads import single_blas_thread
 from ..mcmc.chains import count_workers
 from .compiled import add_distances, factor_covariance, log_density
 from .posterior import WeightedModel
-from .search import Features, FittedModel, HybridSearch
+from .scoring import Features, FittedModel
+from .search import HybridSearch
 
 _TARGET = 0.44
+_EXCHANGES = 5  # tries in a sweep, for each feature of the model
 _MOST_DRAWS = 100  # of a model's parameters, for prediction
 
 
@@ -49,9 +57,41 @@ def _log_prior(u, shapes, rates):
 
 
 @jit
+def _exchange(rng, batch, graph, included, u, value, memory):
+    """Try to exchange features for neighbours in the graph; return l(u) of the model it ends in."""
+    sums, other, values, matrix, work = memory
+    inside = np.flatnonzero(included)
+    bandwidth = math.exp(-u[1])
+    for _ in range(_EXCHANGES * len(inside)):
+        place = rng.integers(0, len(inside))
+        out = inside[place]
+        choices = graph.starts[out + 1] - graph.starts[out]
+        if choices == 0:
+            continue
+        into = graph.neighbors[graph.starts[out] + rng.integers(0, choices)]
+        if included[into] > 0:
+            continue
+        other[:] = sums
+        if len(inside) == 1:  # nothing but rounding would be left
+            other[:] = 0.0
+        else:
+            add_distances(batch.columns[out], batch.rows[0], -bandwidth, batch.kind, other)
+        add_distances(batch.columns[into], batch.rows[0], bandwidth, batch.kind, other)
+        there = _value(other, values, batch.kind, u, batch.targets[0], matrix, work)
+        back = graph.starts[into + 1] - graph.starts[into]
+        if math.log(rng.random()) < there - value + math.log(choices / back):
+            included[out], included[into] = 0, 1
+            inside[place] = into
+            value = there
+            sums[:] = other
+    return value
+
+
+@jit
 def sample_models(
-    rng, batch, included, u, log_sizes, shapes, rates, log_step, tune, kept_models, kept_parameters
-):
+    rng, batch, graph, included, u, log_sizes, shapes, rates, log_step, tune, kept_models,
+    kept_parameters,
+):  # fmt: skip
     """Run one chain; ``included`` and ``u`` are its state, ``log_sizes`` log pi by size.
 
     Every sweep after ``tune`` is kept. Returns the acceptance rates of toggles and walks.
@@ -91,6 +131,9 @@ def sample_models(
                 size += change
                 value = there
                 sums[:] = other
+        value = _exchange(
+            rng, batch, graph, included, u, value, (sums, other, values, matrix, work)
+        )
         for m in range(3):
             proposal[:] = u
             proposal[m] += math.exp(log_step[m]) * rng.standard_normal()
@@ -137,7 +180,7 @@ def sample_posterior(
         included = np.zeros(p, np.int64)
         included[list(start.features)] = 1
         sample_models(
-            rngs[chain], batch, included, start.parameters.copy(), log_sizes,
+            rngs[chain], batch, search.graph, included, start.parameters.copy(), log_sizes,
             np.ascontiguousarray(shapes), np.ascontiguousarray(rates), np.full(3, -1.0), tune,
             models[chain], parameters[chain],
         )  # fmt: skip

@@ -1,16 +1,4 @@
-r"""Evidence of Gaussian-process problems in compiled code, one problem after the other.
-
-With :math:`\alpha=C^{-1}y`, :math:`M=\alpha\alpha^\top-C^{-1}` and :math:`C_m=\partial C/\partial
-u_m`:
-
-.. math::
-    \partial_m\ell=\tfrac12\sum M\circ C_m,\qquad
-    \partial_{ml}\ell=\tfrac12\sum M\circ C_{ml}+\tfrac12tr(C^{-1}C_mC^{-1}C_l)
-    -\alpha^\top C_mC^{-1}C_l\alpha .
-
-:math:`C_\lambda=K` and :math:`C_{\sigma^2}=\sigma^2I` need no product of matrices, since
-:math:`C^{-1}K=I-\sigma^2C^{-1}`; a bandwidth needs one, :math:`P_b=C^{-1}C_b`.
-"""
+"""Likelihoods and predictions of Gaussian-process problems in compiled code, one by one."""
 
 from __future__ import annotations
 
@@ -20,8 +8,7 @@ import numpy as np
 
 from ..._jit import jit
 from ...kernels.feature_sums import add_feature, kernel_of_sums
-from ...kernels.sum_derivatives import kernel_derivatives
-from ...linalg.blas import cholesky_in_place, invert_lower_in_place, solve_lower_rows
+from ...linalg.blas import cholesky_in_place, solve_lower_rows
 from ...linalg.triangular import solve_lower
 from ._contract import JITTERS
 
@@ -145,124 +132,6 @@ def toggled(batch, parameters, changes, bandwidth, first, last, out):
         amplitude, noise = math.exp(parameters[0]), math.exp(parameters[m - 1])
         if factor_covariance(values, amplitude, noise, matrix):
             out[t] = log_density(matrix, target, work)
-
-
-@jit
-def _invert(root, n, inverse):
-    """Write C^-1, whole, from the factor of C, which is overwritten by its inverse."""
-    invert_lower_in_place(root, n)
-    for i in range(n):
-        for j in range(i + 1, n):
-            root[i, j] = 0.0
-    np.dot(root.T, root, inverse)
-
-
-@jit
-def _differentiate(batch, b, u, rows, target, memory, gradient, hessian):
-    """Return l(u) of one problem; write gradient and Hessian."""
-    n, m = rows.shape[0], u.shape[0]
-    groups = m - 2
-    amplitude, noise = math.exp(u[0]), math.exp(u[m - 1])
-    sums, values, first, second, parts, root, inverse, slopes, products, vectors = memory
-    gradient[:] = 0.0
-    hessian[:] = 0.0
-    write_sums(batch, b, u, rows, sums)
-    kernel_derivatives(sums, batch.kind, values, first, second)
-    if not factor_covariance(values, amplitude, noise, root):
-        return -math.inf
-    value = log_density(root, target, vectors[0])
-    _invert(root, n, inverse)
-    alpha = vectors[1]
-    np.dot(inverse, target, alpha)
-    if groups == 1 and batch.shared:
-        parts[0] = sums
-    else:
-        for g in range(groups):
-            parts[g] = 0.0
-            column = batch.columns[batch.features[b, g]]
-            add_distances(column, rows, math.exp(-u[1 + g]), batch.kind, parts[g])
-    # entries of sum M o C_m and of the parts of sum M o C_ml, over the packed triangle
-    at = 0
-    for i in range(n):
-        for j in range(i + 1):
-            weight = (1.0 if i == j else 2.0) * (alpha[i] * alpha[j] - inverse[i, j])
-            gradient[0] += weight * amplitude * values[at]
-            for g in range(groups):
-                slope = -parts[g, at] * amplitude * first[at]
-                slopes[g, i, j] = slope
-                slopes[g, j, i] = slope
-                gradient[1 + g] += weight * slope
-                for h in range(g + 1):
-                    bend = parts[g, at] * (parts[h, at] * (amplitude * second[at]))  # may be huge
-                    if g == h:
-                        bend -= slope
-                    hessian[1 + g, 1 + h] += 0.5 * weight * bend
-            at += 1
-    trace, square = 0.0, 0.0
-    for i in range(n):
-        trace += inverse[i, i]
-        gradient[m - 1] += noise * (alpha[i] * alpha[i] - inverse[i, i])
-        for j in range(n):
-            square += inverse[i, j] * inverse[i, j]
-    for a in range(m):
-        gradient[a] *= 0.5
-    hessian[0, 0] += gradient[0]
-    for g in range(groups):
-        hessian[1 + g, 0] += gradient[1 + g]
-    hessian[m - 1, m - 1] += gradient[m - 1]
-    # vectors 2.. hold C_m alpha: K alpha = y - sigma^2 alpha, C_b alpha, sigma^2 alpha
-    for i in range(n):
-        vectors[2, i] = target[i] - noise * alpha[i]
-        vectors[2 + m - 1, i] = noise * alpha[i]
-    for g in range(groups):
-        np.dot(slopes[g], alpha, vectors[3 + g])
-        np.dot(inverse, slopes[g], products[g])
-    # 1/2 tr(C^-1 C_m C^-1 C_l)
-    hessian[0, 0] += 0.5 * (n - 2.0 * noise * trace + noise * noise * square)
-    hessian[m - 1, m - 1] += 0.5 * noise * noise * square
-    hessian[m - 1, 0] += 0.5 * noise * (trace - noise * square)
-    for g in range(groups):
-        product = products[g]
-        own, with_inverse = 0.0, 0.0
-        for i in range(n):
-            own += product[i, i]
-            for j in range(n):
-                with_inverse += inverse[i, j] * product[i, j]
-        hessian[1 + g, 0] += 0.5 * (own - noise * with_inverse)
-        hessian[m - 1, 1 + g] += 0.5 * noise * with_inverse
-        for h in range(g + 1):
-            total = 0.0
-            for i in range(n):
-                for j in range(n):
-                    total += product[i, j] * products[h, j, i]
-            hessian[1 + g, 1 + h] += 0.5 * total
-    # - alpha' C_m C^-1 C_l alpha
-    solved = vectors[0]
-    for a in range(m):
-        np.dot(inverse, vectors[2 + a], solved)
-        for c in range(a + 1):
-            hessian[a, c] -= np.dot(solved, vectors[2 + c])
-    for a in range(m):
-        for c in range(a):
-            hessian[c, a] = hessian[a, c]
-    return value
-
-
-@jit
-def differentiate(batch, parameters, first, last, values, gradients, hessians):
-    """Write l(u), gradient and Hessian of the problems from ``first`` to ``last``."""
-    n, m = batch.rows.shape[1], parameters.shape[1]
-    size, groups = n * (n + 1) // 2, m - 2
-    memory = (
-        np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty((groups, size)),
-        np.empty((n, n)), np.empty((n, n)), np.empty((groups, n, n)), np.empty((groups, n, n)),
-        np.empty((2 + m, n)),
-    )  # fmt: skip
-    for b in range(first, last):
-        values[b] = _differentiate(
-            batch, b, parameters[b], pick(batch.rows, b), pick(batch.targets, b), memory,
-            gradients[b], hessians[b],
-        )  # fmt: skip
 
 
 @jit

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..mcmc.blas_threads import single_blas_thread
 from ..mcmc.chains import count_workers
-from . import compiled
+from . import compiled, compiled_derivatives
 from ._contract import Batch
 
 
@@ -54,7 +54,7 @@ class CpuBackend:
         hessians = np.empty((count, m, m))
         self._share(
             count,
-            lambda a, b: compiled.differentiate(
+            lambda a, b: compiled_derivatives.differentiate(
                 batch, parameters, a, b, values, gradients, hessians
             ),
         )

@@ -26,7 +26,8 @@ from ._contract import BOX, Backend, Batch
 _MOST_STEPS = 60
 _LONGEST = 2.0  # of a Newton step, along each eigenvector
 _FLATTEST = 0.01  # eigenvalue
-_DECREMENT = 1e-5
+_DECREMENT = 1e-5  # half of what Newton's step promises, below which it is not taken
+_LAST_DECREMENT = 1e-3  # below which it is the last one, if the mode is all that is asked for
 _SUFFICIENT = 1e-4
 _HALVINGS = 12
 _EIGENVALUE_FLOOR = 1e-6  # of H, in the evidence
@@ -81,8 +82,13 @@ def _solve_definite(matrix: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, 
     return solution, definite & np.isfinite(solution).all(axis=1)
 
 
-def _direction(gradient: np.ndarray, hessian: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Return Newton's step with |eigenvalues|, cut to size; none out of the box."""
+def _direction(
+    gradient: np.ndarray, hessian: np.ndarray, u: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return Newton's step with |eigenvalues|, cut to size, none out of the box.
+
+    The second array tells which steps are Newton's own, neither changed nor cut.
+    """
     stuck = ((u <= BOX[0]) & (gradient < 0)) | ((u >= BOX[1]) & (gradient > 0))
     gradient = np.where(stuck, 0.0, gradient)
     hessian = np.where(stuck[:, :, None] | stuck[:, None, :], 0.0, hessian)
@@ -94,7 +100,10 @@ def _direction(gradient: np.ndarray, hessian: np.ndarray, u: np.ndarray) -> np.n
         scaled /= np.maximum(np.abs(values), _FLATTEST)
         # cut along eigenvectors: what is cut along coordinates may no longer lead uphill
         step[rest] = np.einsum("bij,bj->bi", vectors, np.clip(scaled, -_LONGEST, _LONGEST))
-    return np.where(stuck, 0.0, step)
+    plain = np.ones(len(u), bool)
+    plain[stuck.any(axis=1)] = False
+    plain[rest] = False
+    return np.where(stuck, 0.0, step), plain
 
 
 def _search_line(backend, batch, prior, u, step, slope, objective):
@@ -113,20 +122,38 @@ def _search_line(backend, batch, prior, u, step, slope, objective):
     return accepted
 
 
-def fit_batch(backend: Backend, batch: Batch, start: np.ndarray, prior: ParameterPrior) -> Fits:
-    """Maximise every problem's posterior density from ``start``."""
+class _Climb(NamedTuple):
+    """Where Newton's method has ended."""
+
+    parameters: np.ndarray
+    objective: np.ndarray
+    value: np.ndarray
+    hessian: np.ndarray
+    doubtful: np.ndarray
+
+
+def _climb(backend, batch, start, prior, modes_only):
+    """Maximise every problem's posterior density from ``start``.
+
+    With ``modes_only`` the last step is taken without looking where it leads: what is left after a
+    step of Newton's goes with the square of what was left before. Otherwise the last step is too
+    short to matter; its promised gain is added, and value and Hessian stay those before it.
+    """
     u = np.clip(start, *BOX)
     objective, value, gradient, hessian = _evaluate(backend, batch, u, prior)
-    count, m = u.shape
-    gained, settled = np.zeros(count), ~np.isfinite(objective)
+    settled = ~np.isfinite(objective)
     lost = settled.copy()
+    gained = np.zeros(len(u))
     for _ in range(_MOST_STEPS):
         active = np.flatnonzero(~settled)
         if len(active) == 0:
             break
-        step = _direction(gradient[active], hessian[active], u[active])
+        step, plain = _direction(gradient[active], hessian[active], u[active])
         slope = np.einsum("bi,bi->b", gradient[active], step)
         done = 0.5 * slope < _DECREMENT
+        if modes_only:
+            done |= plain & (0.5 * slope < _LAST_DECREMENT)
+            u[active[done]] = np.clip(u[active[done]] + step[done], *BOX)
         gained[active[done]] = np.maximum(0.5 * slope[done], 0.0)
         settled[active[done]] = True
         active, step, slope = active[~done], step[~done], slope[~done]
@@ -150,16 +177,29 @@ def fit_batch(backend: Backend, batch: Batch, start: np.ndarray, prior: Paramete
                 whole[bad] = piece
         u[active] = trial
         objective[active], value[active], gradient[active], hessian[active] = found
+    return _Climb(u, objective + gained, value, hessian, ~settled | lost)
+
+
+def find_modes(
+    backend: Backend, batch: Batch, start: np.ndarray, prior: ParameterPrior
+) -> np.ndarray:
+    """Return the parameters [B, m] that maximise every problem's posterior density."""
+    return _climb(backend, batch, start, prior, True).parameters
+
+
+def fit_batch(backend: Backend, batch: Batch, start: np.ndarray, prior: ParameterPrior) -> Fits:
+    """Maximise every problem's posterior density from ``start``, and integrate it there."""
+    u, objective, value, hessian, doubtful = _climb(backend, batch, start, prior, False)
     values, vectors = np.linalg.eigh(hessian)
     floored = np.maximum(values, _EIGENVALUE_FLOOR)
     determinant = np.log(floored).sum(axis=1)
-    evidence = objective + gained + 0.5 * m * math.log(2.0 * math.pi) - 0.5 * determinant
+    evidence = objective + 0.5 * u.shape[1] * math.log(2.0 * math.pi) - 0.5 * determinant
     return Fits(
         parameters=u,
         log_likelihood=value,
         log_evidence=np.where(np.isfinite(objective), evidence, -np.inf),
         hessian=np.einsum("bij,bj,bkj->bik", vectors, floored, vectors),
-        doubtful=~settled | lost | (values < _EIGENVALUE_FLOOR).any(axis=1),
+        doubtful=doubtful | (values < _EIGENVALUE_FLOOR).any(axis=1),
     )
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ._contract import Backend, Batch
-from .evidence import ParameterPrior, fit_batch
+from .evidence import ParameterPrior, find_modes, fit_batch
 from .rules import composite_rule
-from .search import Features
+from .scoring import Features
 
 _FIRST = 64  # points whose fits give the others their start
 _CONSTANT_ROWS = 200
@@ -190,18 +190,18 @@ class LocalPosterior:
             start = np.zeros(m)
             start[1:-1], start[-1] = np.log(2.0 * len(features)), np.log(0.3)
         parameters = np.tile(start, (count, 1))
-        if self.frozen and features in usual:
-            modes, hessians = parameters, None
-        else:
-            fits = fit_batch(backend, batch, parameters, self.prior)
-            modes, hessians = fits.parameters, fits.hessian
+        chosen, shares = parameters[:, None], np.ones(1)
+        if not (self.frozen and features in usual):
+            if self.composite and not self.frozen:
+                fits = fit_batch(backend, batch, parameters, self.prior)
+                modes = fits.parameters
+                chosen, shares = composite_rule(modes, fits.hessian)
+            else:
+                modes = find_modes(backend, batch, parameters, self.prior)
+                chosen = modes[:, None]
             usual.setdefault(features, np.median(modes, axis=0))
             if self.frozen:
-                modes = np.tile(usual[features], (count, 1))
-        if self.composite and not self.frozen:
-            chosen, shares = composite_rule(modes, hessians)
-        else:
-            chosen, shares = modes[:, None], np.ones(1)
+                chosen = np.tile(usual[features], (count, 1))[:, None]
         mean, variance = backend.predict(batch, chosen, there[:, None])
         noise = chosen[:, :, -1].T
         return (

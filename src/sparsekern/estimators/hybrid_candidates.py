@@ -1,0 +1,73 @@
+"""Which features a hybrid search looks at, starts from, and exchanges for each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..inference.hybrid._contract import Backend
+from ..inference.hybrid.evidence import ParameterPrior
+from ..inference.hybrid.scoring import Features
+from ..inference.hybrid.screening import univariate_evidence
+from ..inference.hybrid.subsample import spread_over_response
+from ..inference.mcmc.feature_graph import (
+    MOST_FEATURES,
+    FeatureGraph,
+    correlation_graph,
+    largest_correlation,
+)
+from .screening import marginal_scores
+
+_SWAP_CORRELATION = 0.9  # beyond which features are exchanged unless told otherwise
+_SWAP_NEIGHBORS = 5
+_SCREEN_ROWS = 200
+
+
+def within_reach(columns: np.ndarray) -> np.ndarray:
+    """Return columns whose squares are numbers, each divided by its largest value."""
+    largest = np.abs(columns).max(axis=1, keepdims=True)
+    return columns / np.where(largest > 0, largest, 1.0)
+
+
+def screened_features(
+    backend: Backend, columns: np.ndarray, response: np.ndarray, kind: int, prior: ParameterPrior,
+    keep: int | None,
+) -> np.ndarray:  # fmt: skip
+    """Return the features to search among: none that is constant, if there are others."""
+    varying = np.flatnonzero(np.ptp(columns, axis=1) > 0)
+    if len(varying) == 0:
+        return np.arange(1)
+    if keep is None or keep >= len(varying):
+        return varying
+    rows = spread_over_response(response, _SCREEN_ROWS, 1, "probability")
+    part = np.ascontiguousarray(columns[np.ix_(varying, rows)])
+    scores = univariate_evidence(backend, part, response[rows], kind, prior)
+    return np.sort(varying[np.argsort(-scores, kind="stable")[:keep]])
+
+
+def swap_graph(columns: np.ndarray, swaps: Any) -> FeatureGraph:
+    """Return the graph of features that are exchanged; it is empty where there is no need."""
+    if swaps is True:
+        return correlation_graph(columns, _SWAP_NEIGHBORS)
+    if swaps and len(columns) <= MOST_FEATURES:
+        graph = correlation_graph(columns, _SWAP_NEIGHBORS)
+        if largest_correlation(columns, graph) > _SWAP_CORRELATION:
+            return graph
+    return correlation_graph(columns, 0)
+
+
+def single_features(
+    columns: np.ndarray, response: np.ndarray, count: int, rng: np.random.Generator
+) -> list[Features]:
+    """Return single features to start from: by correlation, then by chance.
+
+    The random numbers used are the same for any ``count``: more starts only add to a search.
+    """
+    order = np.argsort(-marginal_scores(columns.T, response[:, None]), kind="stable")
+    plain = np.abs((columns - columns.mean(axis=1, keepdims=True)) @ response)
+    spread = columns.std(axis=1)
+    first = int(np.argmax(plain / np.where(spread > 0, spread, 1.0)))
+    others = [int(j) for j in order[:1] if j != first]
+    others += [int(j) for j in rng.permutation(len(columns)) if j not in (first, *others)]
+    return [(first,), *((j,) for j in others[: count - 1])]

@@ -1,0 +1,42 @@
+"""More than two classes by one hybrid search for each of them against the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from .hybrid_models import ModelTable
+
+
+class HybridOneVsRest(ModelTable):
+    """Adds one-vs-rest models to a classifier of two classes."""
+
+    classes_: np.ndarray
+    estimators_: list[Any]
+
+    def _fit_one_vs_rest(self, X: Any, y: np.ndarray) -> None:
+        """Fit a copy of the estimator for every class, and keep what they found side by side."""
+        members: list[Any] = [clone(self).fit(X, y == label) for label in self.classes_]
+        self.estimators_ = members
+        tables = []
+        for label, member in zip(self.classes_, members, strict=True):
+            table = member.models_.copy()
+            table.insert(0, "class", label)
+            tables.append(table)
+        self.models_ = pd.concat(tables, ignore_index=True)
+        # the searches know nothing of each other: a feature is in no model with the product
+        absent = np.prod([1.0 - member.feature_inclusion_ for member in members], axis=0)
+        self.feature_inclusion_ = 1.0 - absent
+        self.n_fits_ = sum(member.n_fits_ for member in members)
+        self.n_plug_ins_ = sum(member.n_plug_ins_ for member in members)
+        self._path = [step for member in members for step in member._path]
+
+    @staticmethod
+    def _normalised(positive: list[np.ndarray]) -> np.ndarray:
+        """Return the probabilities of the classes' own models as shares, classes last."""
+        # none is quite zero, so that there is always something to share
+        stacked = np.maximum(np.stack(positive, axis=-1), np.finfo(np.float64).tiny)
+        return stacked / stacked.sum(axis=-1, keepdims=True)

@@ -1,0 +1,238 @@
+r"""Scores of feature sets: by full fits, which are remembered, and at parameters of other models.
+
+The score of a model is :math:`S(\gamma)=\log\hat m(\gamma)+\log\pi(\gamma)` with
+:math:`\pi(\gamma)=\binom p{|\gamma|}^{-\xi}` up to ``max_features``. A *plug-in* score keeps the
+parameters of another model and costs one Cholesky factorisation; a whole neighbourhood of toggles
+(and exchanges) is scored at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from ..mcmc.feature_graph import FeatureGraph
+from ._contract import Backend, Batch
+from .evidence import ParameterPrior, fit_batch
+
+Features = tuple[int, ...]
+
+
+class FittedModel(NamedTuple):
+    """A feature set and its fit."""
+
+    features: Features
+    score: float
+    log_evidence: float
+    log_likelihood: float
+    parameters: np.ndarray
+    hessian: np.ndarray
+    doubtful: bool
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How to search.
+
+    Attributes
+    ----------
+    prior : ParameterPrior
+    evidence : {"laplace", "bic"}
+    max_features : int
+    size_penalty : float
+        The exponent xi of the model prior.
+    window : float
+        c: models less probable than the best by more than this factor are left out.
+    slack : float
+        Added to log c where plug-in scores decide what is fitted in full.
+    n_wander : int
+        Steps without an improvement after which wandering ends.
+    n_refine : int
+        Neighbours fitted in full at each step.
+    close : bool
+        Whether step 3 is made.
+    max_models : int
+        Most models of the window whose neighbours are scored in step 3.
+    memo : bool
+        Whether what is fitted or scored is not computed again (False: for tests; the better one
+        of two fits is kept).
+    """
+
+    prior: ParameterPrior
+    evidence: str = "laplace"
+    max_features: int = 10
+    size_penalty: float = 1.0
+    window: float = 20.0
+    slack: float = 12.0
+    n_wander: int = 20
+    n_refine: int = 5
+    close: bool = True
+    max_models: int = 100
+    memo: bool = True
+
+
+@dataclass
+class ModelScores:
+    """The data, the settings, and everything fitted so far.
+
+    Parameters
+    ----------
+    backend : Backend
+    columns : ndarray of shape (p, n)
+    response : ndarray of shape (n,)
+    kind : int
+        Code of the kernel.
+    shared : bool
+        Whether features share a bandwidth.
+    settings : SearchSettings
+    graph : FeatureGraph
+        Features that are exchanged for each other; empty for none.
+    """
+
+    backend: Backend
+    columns: np.ndarray
+    response: np.ndarray
+    kind: int
+    shared: bool
+    settings: SearchSettings
+    graph: FeatureGraph
+    fitted: dict[Features, FittedModel] = field(default_factory=dict, kw_only=True)
+    neighbourhoods: dict[tuple[Features, Features, bytes], np.ndarray] = field(
+        default_factory=dict, kw_only=True
+    )
+    n_fits: int = field(default=0, kw_only=True)
+    n_plug_ins: int = field(default=0, kw_only=True)
+
+    # models
+
+    def log_prior(self, size: int) -> float:
+        """Return log pi of a model of ``size`` features."""
+        p = len(self.columns)
+        if size > min(self.settings.max_features, p):
+            return -np.inf
+        ways = gammaln(p + 1) - gammaln(size + 1) - gammaln(p - size + 1)
+        return float(-self.settings.size_penalty * ways)
+
+    def describe(self, models: list[Features]) -> Batch:
+        """Return models as a batch of problems."""
+        width = max(1, max(len(model) for model in models))
+        features = np.zeros((len(models), width), np.int64)
+        for place, model in enumerate(models):
+            features[place, : len(model)] = model
+        counts = np.array([len(model) for model in models], np.int64)
+        rows = np.arange(self.columns.shape[1])[None]
+        return Batch(
+            self.columns, self.kind, rows, self.response[None], features, counts, self.shared
+        )
+
+    def n_bandwidths(self, size: int) -> int:
+        """Return the number of bandwidths of a model."""
+        return min(size, 1) if self.shared else size
+
+    def _start(self, model: Features, near: FittedModel | None) -> np.ndarray:
+        """Return parameters to start from: those of a neighbour where they fit."""
+        count = self.n_bandwidths(len(model))
+        start = np.zeros(count + 2)
+        start[1:-1] = np.log(2.0 * max(1, len(model)))  # the mean distance of scaled data
+        start[-1] = np.log(0.3)
+        if near is None:
+            return start
+        start[0], start[-1] = near.parameters[0], near.parameters[-1]
+        if self.shared:
+            if len(near.parameters) == len(start):
+                start[:] = near.parameters
+            return start
+        known = dict(zip(near.features, near.parameters[1:-1], strict=True))
+        usual = float(np.mean(near.parameters[1:-1])) if known else start[1]
+        for place, feature in enumerate(model):
+            start[1 + place] = known.get(feature, usual)
+        return start
+
+    def fit(self, models: list[Features], near: FittedModel | None = None) -> list[FittedModel]:
+        """Fit models in full, those that are known already excepted, and return all of them."""
+        known = self.fitted if self.settings.memo else {}
+        groups: dict[int, list[Features]] = {}
+        for model in dict.fromkeys(model for model in models if model not in known):
+            groups.setdefault(self.n_bandwidths(len(model)), []).append(model)
+        for group in groups.values():
+            start = np.array([self._start(model, near) for model in group])
+            fits = fit_batch(self.backend, self.describe(group), start, self.settings.prior)
+            self.n_fits += len(group)
+            for place, model in enumerate(group):
+                evidence = float(fits.log_evidence[place])
+                if self.settings.evidence == "bic":
+                    m, n = start.shape[1], len(self.response)
+                    evidence = float(fits.log_likelihood[place]) - 0.5 * m * np.log(n)
+                fitted = FittedModel(
+                    model, evidence + self.log_prior(len(model)), evidence,
+                    float(fits.log_likelihood[place]), fits.parameters[place],
+                    fits.hessian[place], bool(fits.doubtful[place]),
+                )  # fmt: skip
+                if model not in self.fitted or fitted.score > self.fitted[model].score:
+                    self.fitted[model] = fitted
+        return [self.fitted[model] for model in models]
+
+    @property
+    def best(self) -> FittedModel:
+        """The model of largest score; ties go to the one fitted first."""
+        return max(self.fitted.values(), key=lambda model: model.score)
+
+    # neighbourhoods
+
+    def changes(self, model: Features) -> np.ndarray:
+        """Return every toggle, and every exchange along the graph, as (out, in)."""
+        inside = set(model)
+        listed = [(j, -1) for j in model]
+        if len(model) < self.settings.max_features:
+            listed += [(-1, j) for j in range(len(self.columns)) if j not in inside]
+        starts, neighbors = self.graph
+        for i in model:
+            near = neighbors[starts[i] : starts[i + 1]]
+            listed += [(i, int(j)) for j in near if int(j) not in inside]
+        return np.array(listed, dtype=np.int64).reshape(-1, 2)
+
+    def score_changes(self, model: Features, at: FittedModel) -> tuple[np.ndarray, np.ndarray]:
+        """Return changes of ``model`` and their plug-in scores at the parameters of ``at``.
+
+        The last entry of the scores is that of ``model`` itself.
+        """
+        changes = self.changes(model)
+        key = (model, at.features, at.parameters.tobytes())
+        if key not in self.neighbourhoods or not self.settings.memo:
+            parameters, newcomer = self._plug(model, at)
+            whole = np.vstack([changes, [[-1, -1]]])
+            values = self.backend.toggles(self.describe([model]), parameters, whole, newcomer)
+            self.n_plug_ins += len(whole)
+            sizes = len(model) - (whole[:, 0] >= 0) + (whole[:, 1] >= 0)
+            table = np.array([self.log_prior(size) for size in range(len(model) + 2)])
+            self.neighbourhoods[key] = values + table[sizes]
+        return changes, self.neighbourhoods[key]
+
+    def _plug(self, model: Features, at: FittedModel) -> tuple[np.ndarray, float]:
+        """Return the parameters of ``at`` as those of ``model``, and a newcomer's bandwidth."""
+        usual = float(np.mean(at.parameters[1:-1])) if len(at.parameters) > 2 else np.log(2.0)
+        count = self.n_bandwidths(len(model))
+        parameters = np.full(count + 2, usual)
+        parameters[0], parameters[-1] = at.parameters[0], at.parameters[-1]
+        if not self.shared:
+            known = dict(zip(at.features, at.parameters[1:-1], strict=True))
+            for place, feature in enumerate(model):
+                parameters[1 + place] = known.get(feature, usual)
+        return parameters, usual
+
+    @staticmethod
+    def changed(model: Features, change: np.ndarray) -> Features:
+        """Return the model after a change."""
+        kept = set(model) - {int(change[0])}
+        if change[1] >= 0:
+            kept.add(int(change[1]))
+        return tuple(sorted(kept))
+
+    def window(self) -> list[FittedModel]:
+        """Return the models within the window, best first."""
+        lowest = self.best.score - np.log(self.settings.window)
+        inside = [model for model in self.fitted.values() if model.score >= lowest]
+        return sorted(inside, key=lambda model: (-model.score, model.features))

@@ -19,16 +19,16 @@ PARTS = (
     "support_vectors", "regression", "family_accuracy", "doubly_sparse_cases",
     "doubly_sparse_speed", "doubly_sparse_leukemia", "doubly_sparse_calibration",
     "doubly_sparse_slab", "doubly_sparse_growth", "hybrid_tables", "hybrid_speed",
-    "hybrid_correlated", "hybrid_gpu",
+    "hybrid_correlated", "hybrid_gpu", "vector_machine_accuracy", "vector_machine_speed",
 )  # fmt: skip
 _WITH_JOBS = (
     "family_accuracy", "support_vectors", "doubly_sparse_cases", "doubly_sparse_leukemia",
     "doubly_sparse_calibration", "doubly_sparse_slab", "hybrid_tables",
-    "hybrid_correlated", "regression",
+    "hybrid_correlated", "regression", "vector_machine_accuracy",
 )  # fmt: skip
 _WITH_SETS = (
     "effective_samples", "tuning", "family_accuracy", "doubly_sparse_cases", "doubly_sparse_slab",
-    "hybrid_tables",
+    "hybrid_tables", "vector_machine_accuracy",
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from sparsekern import (
     DoublySparseRegressor,
     GKMClassifier,
     GKMRegressor,
+    PCVMClassifier,
 )
 
 X, SHORT = [[0.0], [1.0], [2.0]], {"draws": 2, "tune": 2, "chains": 1, "progress": False}
@@ -27,10 +28,18 @@ def compile_family(classifier, regressor) -> None:
         classifier(likelihood=likelihood, **SHORT).fit(X, labels).predict(X)
 
 
+def compile_vector_machines() -> None:
+    """Fit a machine by the sequential methods, which share their code, and one by sampling."""
+    for options in ({}, {"kernel_precision": "single"}, {"inference": "em"}):
+        PCVMClassifier(progress=False, **options).fit(X, [0, 1, 1])
+    PCVMClassifier(inference="mcmc", **SHORT).fit(X, [0, 1, 1])
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["doubly-sparse"]:
         compile_family(DoublySparseClassifier, DoublySparseRegressor)
     else:  # the two families share little, so they are compiled side by side
         other = subprocess.Popen([sys.executable, "-W", "ignore", __file__, "doubly-sparse"])
         compile_family(GKMClassifier, GKMRegressor)
+        compile_vector_machines()
         sys.exit(other.wait())

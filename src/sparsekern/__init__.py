@@ -9,6 +9,9 @@ from .estimators import (
     GKMRegressor,
     HybridSearchGPClassifier,
     HybridSearchGPRegressor,
+    PCVMClassifier,
+    RVMClassifier,
+    RVMRegressor,
     SparseGPClassifier,
 )
 
@@ -19,6 +22,9 @@ __all__ = [
     "GKMRegressor",
     "HybridSearchGPClassifier",
     "HybridSearchGPRegressor",
+    "PCVMClassifier",
+    "RVMClassifier",
+    "RVMRegressor",
     "SparseGPClassifier",
     "__version__",
 ]

@@ -15,7 +15,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
 from sparsekern import DoublySparseRegressor, HybridSearchGPClassifier, HybridSearchGPRegressor
-from sparsekern.plotting import plot_feature_effect, plot_inclusion, plot_models, plot_search
+from sparsekern.plotting import (
+    plot_decision_surface,
+    plot_feature_effect,
+    plot_inclusion,
+    plot_models,
+    plot_search,
+)
 from sparsekern.plotting.figure_parts import CLASS_COLOURS
 
 NAMES = ["dose", "age", "twin of age", "d", "e", "f"]
@@ -252,3 +258,13 @@ def test_models_that_cannot_be_shown_are_refused(model, sampled, data):
     with pytest.raises(TypeError, match=r"n_models must be a whole number, got 2\.5"):
         plot_models(model, n_models=2.5)
     assert plt.get_fignums() == []
+
+
+def test_the_surface_of_a_hybrid_classifier_has_no_rings():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    model = HybridSearchGPClassifier(progress=False).fit(X, y)
+    ax = plot_decision_surface(model, X, y, resolution=8)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["class 0", "class 1", "boundary of the mean"]

@@ -6,7 +6,7 @@ from scipy.special import log_ndtr
 from scipy.stats import kstest, truncnorm
 
 from sparsekern._jit import jit
-from sparsekern.likelihoods.probit import log_normal_cdf
+from sparsekern.random.half_line_moments import log_normal_cdf
 from sparsekern.random.truncated_normal import excess_above, normal_on_side
 
 

@@ -6,6 +6,9 @@ from .gkm_classifier import GKMClassifier
 from .gkm_regressor import GKMRegressor
 from .hybrid_search_classifier import HybridSearchGPClassifier
 from .hybrid_search_regressor import HybridSearchGPRegressor
+from .pcvm_classifier import PCVMClassifier
+from .rvm_classifier import RVMClassifier
+from .rvm_regressor import RVMRegressor
 from .sparse_gp_classifier import SparseGPClassifier
 
 __all__ = [
@@ -15,5 +18,8 @@ __all__ = [
     "GKMRegressor",
     "HybridSearchGPClassifier",
     "HybridSearchGPRegressor",
+    "PCVMClassifier",
+    "RVMClassifier",
+    "RVMRegressor",
     "SparseGPClassifier",
 ]

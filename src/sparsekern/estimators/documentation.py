@@ -193,6 +193,69 @@ close : bool, default=True
     Whether the neighbours of every model of the window are looked at in the end.
 screen : int or None, default=None
     Keep so many features before the search, by the evidence of each alone, inside ``fit``.""",
+    "machine kernel parameters": """\
+kernel : str, kernel object, callable or "precomputed", default="rbf"
+    ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"linear"``
+    (compiled), any other name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, an object of
+    :mod:`sklearn.gaussian_process.kernels`, or a callable ``k(A, B)``; it need not be positive
+    definite. With ``"precomputed"`` X is the kernel matrix (at prediction: between new and
+    training rows).
+length_scale : str, float or array of shape (n_features,), default="averaged"
+    Length scale as scikit-learn defines it (Gaussian kernel :math:`\\exp(-d^2/2\\ell^2)`), on the
+    standardised inputs if ``standardize``. ``"averaged"``: models at several widths, their
+    predictions averaged with weights from leave-one-out predictions. ``"cv"``: weights from
+    5-fold cross-validation, better and five times as slow. ``"loo"``: the one width of least
+    leave-one-out loss. ``"evidence"``: that of the largest evidence, which prefers narrow widths
+    that predict poorly: for comparison. ``"mean_distance"``, ``"median_distance"``: that distance
+    between training rows over :math:`\\sqrt2`. Kernels with a scale of their own keep it.
+length_scale_range : (float, float), default=(0.2, 3.0)
+    Narrowest and widest of the widths, in median distances between training rows.
+n_length_scales : int, default=7
+    Widths, evenly spaced on a logarithmic scale.""",
+    "machine parameters": """\
+bias_precision : float, default=0.01
+    Prior precision of the bias, which is always in the model.
+candidates : None, int or array of int, default=None
+    Rows that may become active: all (beyond about 6,300 rows 40 million / n_samples of them drawn
+    at random, at least 1,000), so many (those nearest to the centres of a k-means clustering), or
+    the rows named. Rows that would make the same column count once.
+max_active : int or None, default=None
+    Largest number of active vectors at one width.
+max_steps : int, default=1000
+    Largest number of additions, changes and deletions at one width.
+kernel_precision : {"double", "single"}, default="double"
+    Precision in which columns outside the model are held while they are ranked; those of the
+    model are always in double precision. ``"single"`` halves the memory.
+standardize : bool, default=True
+    Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
+    ``"precomputed"``).
+progress : "auto", True or False, default="auto"
+    Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
+    terminal. The one-time compilation is announced unless False.
+n_jobs : int or None, default=None
+    Threads, one width each; None is one, -1 all cores. It never changes a result.
+random_state : int, RandomState or None, default=None
+    Seed of the order in which more than 512 candidates are looked at, of the clustering for
+    ``candidates`` and of the folds of ``"cv"``.""",
+    "machine attributes": """\
+n_features_in_ : int
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Only if X has string column names.
+active_vectors_ : ndarray
+    Sorted training rows that are active at any width with a weight.
+length_scales_ : ndarray of shape (n_length_scales,) or None
+    Widths tried; None where the kernel has none.
+length_scale_weights_ : ndarray of shape (n_length_scales,)
+    Their weights (one-vs-rest: a row for each class).
+models_ : pandas.DataFrame
+    Width, weight, number of vectors, log evidence and leave-one-out score of every model.
+log_evidence_ : float
+    Log evidence at the width of the largest weight (one-vs-rest: summed over classes). It may
+    compare settings at one width, not widths.
+evidence_path_ : ndarray of shape (n_steps, 2)
+    Log evidence and number of columns, biases included, at that width: of the bias alone, after
+    every addition and after the changes and deletions that follow it (one-vs-rest: a list of
+    them). See :func:`sparsekern.plotting.plot_evidence_path`.""",
     "feature attributes": """\
 feature_inclusion_ : ndarray of shape (n_features_in_,)
     Posterior probability that each feature is included.

@@ -9,8 +9,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
+from .class_face import encode_classes
 from .class_likelihoods import choose_likelihood
-from .class_prediction import ClassPrediction, encode_classes
+from .class_prediction import ClassPrediction
 from .documentation import documented
 from .doubly_sparse import DoublySparseEstimator
 from .one_vs_rest import OneVsRestEstimator

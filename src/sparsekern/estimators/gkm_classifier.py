@@ -10,8 +10,9 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
 from .._checks import check_count
+from .class_face import encode_classes
 from .class_likelihoods import choose_likelihood
-from .class_prediction import ClassPrediction, encode_classes
+from .class_prediction import ClassPrediction
 from .documentation import documented
 from .generalized_kernel import GeneralizedKernelEstimator
 from .one_vs_rest import OneVsRestEstimator

@@ -33,10 +33,3 @@ class HybridOneVsRest(ModelTable):
         self.n_fits_ = sum(member.n_fits_ for member in members)
         self.n_plug_ins_ = sum(member.n_plug_ins_ for member in members)
         self._path = [step for member in members for step in member._path]
-
-    @staticmethod
-    def _normalised(positive: list[np.ndarray]) -> np.ndarray:
-        """Return the probabilities of the classes' own models as shares, classes last."""
-        # none is quite zero, so that there is always something to share
-        stacked = np.maximum(np.stack(positive, axis=-1), np.finfo(np.float64).tiny)
-        return stacked / stacked.sum(axis=-1, keepdims=True)

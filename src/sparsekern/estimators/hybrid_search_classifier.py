@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._checks import check_choice, check_count
 from ..inference.hybrid.laws import class_probability
 from ..inference.hybrid.rules import even_draws
-from .class_prediction import encode_classes
+from .class_face import ClassFace, by_class, encode_classes, normalized_shares
 from .documentation import documented
 from .hybrid_one_vs_rest import HybridOneVsRest
 from .hybrid_search import INTEGRATIONS, HybridSearchEstimator
 
 
 @documented
-class HybridSearchGPClassifier(ClassifierMixin, HybridOneVsRest, HybridSearchEstimator):
+class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, HybridSearchEstimator):
     r"""Gaussian-process classification averaged over the feature sets that a fast search finds.
 
     .. math::
@@ -197,23 +197,14 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridOneVsRest, HybridSearchEst
             found.append(link(parts.means[chosen] + quantiles[:, None] * deviations))
         return np.concatenate(found, axis=1)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return class probabilities, averaged over models, parameters and the function.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
+    def _mean_response(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "models_")
         if len(self.classes_) > 2:
-            return self._normalised([member._probability(X) for member in self.estimators_])
-        probability = self._probability(X)
-        return np.column_stack([1.0 - probability, probability])
+            return normalized_shares([member._probability(X) for member in self.estimators_])
+        return self._probability(X)
+
+    def _link(self, probability: np.ndarray) -> np.ndarray:
+        return ndtri(probability) if self.likelihood == "probit" else logit(probability)
 
     def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
         r"""Return draws of the class probabilities, for histograms of single cases.
@@ -239,7 +230,7 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridOneVsRest, HybridSearchEst
         check_is_fitted(self, "models_")
         count = -(-check_count("draws", self.draws) // check_count("thin", thin))
         if len(self.classes_) > 2:
-            return self._normalised(
+            return normalized_shares(
                 [
                     member._positive_draws(X, count)[
                         np.random.default_rng(place).permutation(count)
@@ -248,39 +239,4 @@ class HybridSearchGPClassifier(ClassifierMixin, HybridOneVsRest, HybridSearchEst
                 ]
             )
         positive = self._positive_draws(X, count)
-        return np.stack([1.0 - positive, positive], axis=-1)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the link of the predicted probability.
-
-        For two classes that is the latent value whose probability ``classes_[1]`` has; for more,
-        the logarithm of every class's probability.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        probabilities = self.predict_proba(X)
-        if len(self.classes_) > 2:
-            return np.log(probabilities)
-        tiny = np.finfo(np.float64).epsneg
-        probability = np.clip(probabilities[:, 1], tiny, 1.0 - tiny)
-        return ndtri(probability) if self.likelihood == "probit" else logit(probability)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        likely = self.predict_proba(X).argmax(axis=1)  # refuses an estimator that is not fitted
-        return self.classes_[likely]
+        return by_class(positive, 2)

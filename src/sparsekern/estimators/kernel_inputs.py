@@ -15,6 +15,7 @@ class KernelInputs:
 
     kernel: Any
     standardize: bool
+    _mark_of_a_fit = "n_draws_"  # attribute that a fitted estimator has
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
@@ -35,7 +36,7 @@ class KernelInputs:
         return np.require(X, requirements=["F", "A", "W", "O"])
 
     def _prepare(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "n_draws_")
+        check_is_fitted(self, self._mark_of_a_fit)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         if self._standardizer is not None:
             X = self._standardizer(X)

@@ -24,7 +24,8 @@ def measure_response(y: Any, robust: bool = False) -> tuple[np.ndarray, float, f
     spread = largest * float(((y - centre) / largest).std())
     if spread <= 1e-12 * largest:
         raise ValueError(
-            f"y is constant ({y[0]!r} in every row up to rounding); there is nothing to learn."
+            f"y is constant ({float(y[0])!r} in every row up to rounding); there is nothing to "
+            "learn."
         )
     if not 1e-70 < spread < 1e70:  # variances, and their variances, must be numbers
         raise ValueError(

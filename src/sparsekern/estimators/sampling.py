@@ -52,6 +52,11 @@ class SamplingEstimator(AllOrNothing, CallbackSupportMixin, BaseEstimator):
     n_jobs: int | None
     random_state: Any
 
+    @property
+    def _spoken_name(self) -> str:
+        """Name in messages."""
+        return type(self).__name__
+
     def _check_sampling_parameters(self) -> Plan:
         plan = Plan(
             tune=check_count("tune", self.tune, 0),
@@ -141,7 +146,7 @@ class SamplingEstimator(AllOrNothing, CallbackSupportMixin, BaseEstimator):
         checkpoint: Checkpoint | None,
     ) -> ChainRun:
         text = None
-        name = type(self).__name__
+        name = self._spoken_name
         if wants_text(self.progress, bool(getattr(self, "_skl_callbacks", None))):
             text = TextProgress(f"{name}: {len(chains)} chains", len(chains))
         if self.progress is not False:
@@ -167,13 +172,13 @@ class SamplingEstimator(AllOrNothing, CallbackSupportMixin, BaseEstimator):
             return
         if run.kept == 0 and run.ended == "stopped":
             raise RuntimeError(
-                f"A callback ended {type(self).__name__} while it was tuning, before any draw was "
+                f"A callback ended {self._spoken_name} while it was tuning, before any draw was "
                 "kept; let it run longer, or reduce tune."
             )
         if run.kept == 0:
             kept = " The checkpoint keeps what was done." if self.checkpoint is not None else ""
             raise KeyboardInterrupt(
-                f"{type(self).__name__} was ended while tuning, before any draw was kept.{kept}"
+                f"{self._spoken_name} was ended while tuning, before any draw was kept.{kept}"
             )
         warn_caller(
             f"Sampling was {run.ended} after {run.kept} of {plan.draws} draws in each of "

@@ -14,7 +14,8 @@ from .._checks import check_count
 from ..likelihoods import MultinomialProbit, Probit
 from ..likelihoods.multinomial_probit import contrast_matrix
 from ..posterior_states import KernelStatePosterior
-from .class_prediction import ClassPrediction, encode_classes
+from .class_face import encode_classes
+from .class_prediction import ClassPrediction
 from .documentation import documented
 from .generalized_kernel import GeneralizedKernelEstimator
 

@@ -24,6 +24,7 @@ from .._jit import jit
 from ..linalg.triangular import dot
 from ..linalg.whitened_factor import count_columns, quadratic_form, refactor, refresh_cross
 from ..linalg.whitened_response import hat_rows
+from ..random.half_line_moments import log_normal_cdf
 from ..random.truncated_normal import normal_on_side
 from ._compiled import register
 from ._without_parameters import WithoutParameters
@@ -102,18 +103,6 @@ def rescale_latents(rng, factor):
         response[i] *= stretch
     for a in range(size):
         projected[a] *= stretch
-
-
-@jit
-def log_normal_cdf(z):
-    r"""Return :math:`\log\Phi(z)`, by the asymptotic series where :math:`\Phi` underflows."""
-    if z > 0.0:
-        return math.log1p(-0.5 * math.erfc(z * math.sqrt(0.5)))
-    if z > -30.0:
-        return math.log(0.5 * math.erfc(-z * math.sqrt(0.5)))
-    square = 1.0 / (z * z)
-    series = 1.0 - square * (1.0 - 3.0 * square * (1.0 - 5.0 * square))
-    return -0.5 * z * z - math.log(-z) - 0.5 * math.log(2.0 * math.pi) + math.log(series)
 
 
 @jit

@@ -13,13 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count
 from .figure_parts import CLASS_COLOURS, open_axes
-from .probability_grid import probabilities_on_grid
+from .probability_grid import probabilities_on_grid, sides_on_grid
+from .vector_machines import active_weight, fitted_to, is_drawless, training_of
 
 _SURFACE = LinearSegmentedColormap.from_list(
     "sparsekern_surface", ["#79B2DA", "#F8F8F8", "#EFA274"]
 )
 _MARGIN = 0.08
 _RING_AREAS = (20.0, 150.0)  # of a vector that is active never, always
+_SURE = 0.9  # of a side, at the dashed lines
 
 
 def plot_decision_surface(
@@ -38,9 +40,14 @@ def plot_decision_surface(
     the boundary of one posterior draw, so that their spread is the posterior of the boundary. Rings
     mark the active vectors; area and darkness grow with the share of draws in which they are.
 
+    PCVMClassifier and RVMClassifier have no draws, but for ``inference="mcmc"``. In place of thin
+    lines there is then a dashed one to each side of the boundary, where the posterior probability
+    of that side is .9; rings grow with the weight of the widths at which a vector is active.
+
     Parameters
     ----------
     model : fitted classifier of this package
+        Of two classes.
     X : array-like of shape (n_samples, 2)
         The training rows, in the units in which they were given to ``fit``.
     y : array-like of shape (n_samples,)
@@ -48,7 +55,8 @@ def plot_decision_surface(
     ax : Axes, optional
         None: a new figure.
     n_boundaries : int, default=50
-        Posterior draws whose boundary is shown, evenly spaced over the chains; 0 for none.
+        Posterior draws whose boundary is shown, evenly spaced over the chains; 0 for none, and
+        for no dashed lines.
     resolution : int, default=80
         Grid points along each feature.
     features : pair of str, optional
@@ -75,11 +83,19 @@ def plot_decision_surface(
     for draw in boundaries:
         _draw_boundary(ax, first, second, draw, linewidths=0.5, alpha=0.25)
     _draw_boundary(ax, first, second, mean, linewidths=1.8)
+    banded = is_drawless(model) and n_boundaries > 0
+    if banded:
+        side = sides_on_grid(model, first, second)
+        for level in (1.0 - _SURE, _SURE):
+            style = {"linewidths": 0.9, "linestyles": "dashed"}
+            _draw_boundary(ax, first, second, side, level, **style)
     _draw_rows(ax, model, rows, y)
     ax.plot([], [], color="black", linewidth=1.8, label="boundary of the mean")
     if len(boundaries):
         label = f"boundaries of {len(boundaries)} draws"
         ax.plot([], [], color="black", linewidth=0.5, alpha=0.5, label=label)
+    if banded:
+        ax.plot([], [], "k--", linewidth=0.9, label=f"side sure to {_SURE:.0%}")
     ax.legend(
         loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=3, frameon=False,
         fontsize="small", handletextpad=0.4, columnspacing=1.2, handlelength=1.2,
@@ -97,14 +113,25 @@ def _training_rows(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
             f"A decision surface needs a model of 2 features; this one has {model.n_features_in_}. "
             "Fit a model on the two features to be shown."
         )
+    if len(model.classes_) != 2:
+        raise ValueError(
+            f"A decision surface needs a model of 2 classes; this one has {len(model.classes_)}. "
+            "Fit one class against the rest."
+        )
     y = column_or_1d(y)
     check_consistent_length(X, y)
     seen = model._prepare(X)  # this also compares column names
     signs = (y == model.classes_[1]).astype(np.float64) - (y == model.classes_[0])
-    features, response = model._training
-    if len(seen) != len(features) or not (
-        np.allclose(seen, features) and np.array_equal(signs, response)
-    ):
+    if not hasattr(model, "active_vectors_"):  # nothing is marked among the rows
+        known = not np.any(signs == 0)
+    elif is_drawless(model):
+        known = fitted_to(model, seen, signs)
+    else:
+        features, response = training_of(model)
+        known = len(seen) == len(features) and (
+            np.allclose(seen, features) and np.array_equal(signs, response)
+        )
+    if not known:
         raise ValueError(
             "X and y must be the rows and classes the model was fitted to, in their order and "
             "units: the active vectors are marked among them."
@@ -121,10 +148,15 @@ def _axis_names(model: Any, features: Sequence[str] | None) -> Sequence[str]:
 
 
 def _draw_boundary(
-    ax: Axes, first: np.ndarray, second: np.ndarray, probability: np.ndarray, **style: Any
+    ax: Axes,
+    first: np.ndarray,
+    second: np.ndarray,
+    probability: np.ndarray,
+    level: float = 0.5,
+    **style: Any,
 ) -> None:
-    if probability.min() < 0.5 < probability.max():  # else matplotlib warns of an empty contour
-        ax.contour(first, second, probability, [0.5], colors="black", **style)
+    if probability.min() < level < probability.max():  # else matplotlib warns of an empty contour
+        ax.contour(first, second, probability, [level], colors="black", **style)
 
 
 def _draw_rows(ax: Any, model: Any, rows: np.ndarray, y: np.ndarray) -> None:
@@ -132,7 +164,14 @@ def _draw_rows(ax: Any, model: Any, rows: np.ndarray, y: np.ndarray) -> None:
     for name, colour, marker in zip(model.classes_, CLASS_COLOURS, "o^", strict=True):
         label = f"class {name}"
         ax.scatter(*rows[y == name].T, color=colour, marker=marker, label=label, **points)
+    if not hasattr(model, "active_vectors_"):
+        return
     active = model.active_vectors_
+    if is_drawless(model):
+        _draw_rings(ax, rows[active], active_weight(model, len(rows))[active])
+        label = f"{len(active)} active vector{'' if len(active) == 1 else 's'}"
+        _draw_rings(ax, np.full((1, 2), np.nan), np.ones(1), label)
+        return
     probability = model.active_probabilities_[active]
     _draw_rings(ax, rows[active], probability)
     most = probability.max(initial=0.0)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .vector_machines import is_drawless, side_probability
+
 _MOST_NUMBERS = 4_000_000  # probabilities held at once
 
 
@@ -14,9 +16,10 @@ def probabilities_on_grid(
     model: Any, first: np.ndarray, second: np.ndarray, n_boundaries: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean probability, and that of some evenly spaced draws, at the grid points."""
-    points: Any = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
-    if hasattr(model, "feature_names_in_"):
-        points = pd.DataFrame(points, columns=model.feature_names_in_)
+    points, shape = _grid_points(model, first, second), (len(second), len(first))
+    if is_drawless(model) or not hasattr(model, "active_vectors_"):
+        # draws of a hybrid search are right for each point, not for a boundary as a whole
+        return model.predict_proba(points)[:, 1].reshape(shape), np.empty((0, *shape))
     n_draws = len(model.sample_proba(points[:1]))
     chosen = np.linspace(0, n_draws - 1, min(n_boundaries, n_draws)).astype(np.intp)
     mean, boundaries = np.empty(len(points)), np.empty((len(chosen), len(points)))
@@ -26,5 +29,17 @@ def probabilities_on_grid(
         positive = model.sample_proba(points[block])[:, :, 1]
         mean[block] = positive.mean(axis=0)
         boundaries[:, block] = positive[chosen]
-    shape = (len(second), len(first))
     return mean.reshape(shape), boundaries.reshape(-1, *shape)
+
+
+def sides_on_grid(model: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return a machine's posterior probability that f is positive, at the grid points."""
+    points = _grid_points(model, first, second)
+    return side_probability(model, points).reshape(len(second), len(first))
+
+
+def _grid_points(model: Any, first: np.ndarray, second: np.ndarray) -> Any:
+    points = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
+    if hasattr(model, "feature_names_in_"):
+        return pd.DataFrame(points, columns=model.feature_names_in_)
+    return points

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 
 from ..._jit import jit
-from ...likelihoods.probit import log_normal_cdf
+from ...random.half_line_moments import log_normal_cdf
 
 PROBIT, LOGIT, STUDENT, POISSON, NEGATIVE_BINOMIAL = range(5)
 RESPONSES = {

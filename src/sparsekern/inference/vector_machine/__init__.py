@@ -1,0 +1,1 @@
+"""Sparse models by evidence: vectors enter, are weighed anew and leave, one at a time."""

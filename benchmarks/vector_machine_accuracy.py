@@ -1,11 +1,11 @@
 """Error, log-loss and size of the vector machines over 20 random halves of seven sets.
 
 The splits are those of Chen, Tino and Yao (half/half, standardised). PCVM and RVM run with their
-defaults (seven widths averaged with leave-one-out weights); the SVC has the same seven widths times five costs by 5-fold error on at most
-1,000 rows and is calibrated; SMLR (seven widths, four penalties) and scikit-learn's Gaussian
-process see 500 rows at most. `vectors` counts distinct rows over all widths. `paper` is the error
-printed for the method where there is one. The last rows are means over sets with average ranks of
-the error and the Friedman test.
+defaults (seven widths averaged with leave-one-out weights); the SVC has the same seven widths times
+five costs by 5-fold error on at most 1,000 rows and is calibrated; SMLR (seven widths, four
+penalties) and scikit-learn's Gaussian process see 500 rows at most. `vectors` counts distinct rows
+over all widths. `paper` is the error printed for the method where there is one. The last rows are
+means over sets with average ranks of the error and the Friedman test.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Bayesian multiple kernel learning by variational inference."""

@@ -10,13 +10,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
 _users = 0
 _limit: Any = None
+
+
+@lru_cache(maxsize=1)
+def _controller() -> ThreadpoolController:
+    """Return the BLAS libraries of the process: looking for them takes as long as a small fit."""
+    return ThreadpoolController()
 
 
 @contextmanager
@@ -25,7 +32,7 @@ def single_blas_thread() -> Iterator[None]:
     global _users, _limit
     with _lock:
         if _users == 0:
-            _limit = threadpool_limits(limits=1)
+            _limit = _controller().limit(limits=1)
         _users += 1
     try:
         yield

@@ -14,7 +14,7 @@ from .selection import add_column, refresh, scan, settle
 _FIRST_CAPACITY = 32
 _MOVES_AT_ONCE = 50  # between looks at the keyboard
 FEW_COLUMNS = 2  # with no more, a fit may be stuck
-START_COLUMNS = 20  # of the second start
+START_COLUMNS = 10  # of the second start
 START_VARIANCE = 1e5  # of the function before it has seen the data: wide kernels need large weights
 
 

@@ -98,11 +98,12 @@ class TunedSMLR:
 
 
 class FewRowsGP:
-    """Gaussian process classifier of scikit-learn on 500 rows, its own optimiser."""
+    """Gaussian process classifier of scikit-learn on 500 rows, its own optimiser, one start."""
 
     def fit(self, features: np.ndarray, labels: np.ndarray) -> Any:
         """Fit."""
-        kernel = ConstantKernel() * RBF()
+        # from a unit length its optimiser ends at a constant where there are many features
+        kernel = ConstantKernel() * RBF(median_distance(features[:FEWER_ROWS]))
         process = GaussianProcessClassifier(kernel, random_state=0)
         process.fit(features[:FEWER_ROWS], labels[:FEWER_ROWS])
         process.active_vectors_ = np.arange(min(FEWER_ROWS, len(labels)))

@@ -35,7 +35,9 @@ def make_problem(seed, n=40, p=3, outputs=2, vectors=None):
     kernels = np.stack([np.exp(-0.5 * (X[:, [m]] - X[:, m]) ** 2) for m in range(p)])
     targets = np.sin(2 * X[:, :1]) + 0.5 * X[:, 1:2] * np.arange(outputs)
     targets = targets + 0.3 * rng.standard_normal((n, outputs))
-    return Problem.of(kernels[:, :vectors], (targets - targets.mean(0)) / targets.std(0))
+    return Problem.of(
+        kernels[:, :vectors], 1.5 + (targets - targets.mean(0)) / targets.std(0)
+    )  # off centre: biases matter
 
 
 def make_posterior(problem, share, hyperpriors=PLAIN, sweeps=10):

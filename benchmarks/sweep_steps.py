@@ -15,8 +15,9 @@ from sparsekern.inference.mcmc.gibbs import FUNCTION_SCALE_EVERY, JOINT_EVERY, s
 from sparsekern.inference.mcmc.scales import DIRECTIONS, slice_scales
 from sparsekern.inference.mcmc.stand_in import move_through_stand_in
 from sparsekern.likelihoods.probit import rescale_latents, scan_latents
+from sparsekern.linalg.factor_columns import refresh_cross
 from sparsekern.linalg.triangular import dot
-from sparsekern.linalg.whitened_factor import refactor, refresh_cross
+from sparsekern.linalg.whitened_factor import refactor
 from sparsekern.linalg.whitened_response import hat_rows
 
 Step = tuple[str, Callable[..., Any], tuple[Any, ...], int]  # the last: sweeps between two

@@ -6,13 +6,10 @@ from chain_setup import factor_at, rbf_basis
 from dense_model import covariance, gaussian_kernel, log_normal
 from numpy.testing import assert_allclose
 
-from sparsekern.linalg.active_moves import (
-    commit_birth,
-    commit_death,
-    value_birth,
-    value_death,
-)
-from sparsekern.linalg.whitened_factor import log_evidence
+from sparsekern.linalg.active_changes import commit_birth, commit_death
+from sparsekern.linalg.active_moves import value_birth, value_death
+from sparsekern.linalg.factor_columns import refresh_products
+from sparsekern.linalg.whitened_factor import empty_factor, log_evidence, refactor
 from sparsekern.linalg.whitened_response import hat_rows
 
 G, ETA = 0.4, 1.3
@@ -186,3 +183,25 @@ def test_every_row_in_and_out_again(largest):
         rows.remove(factor.rows[position])
         commit_death(factor, position)
         _check_against_dense(problem, factor, rows, 1e-10)
+
+
+@pytest.mark.parametrize("n", [2047, 2048, 4500])
+def test_birth_in_several_blocks(n):
+    """The blocks of rows meet without gap or overlap: the newcomer's entries as made at once."""
+    rng = np.random.default_rng(n)
+    factor = empty_factor(n, 4, 2)
+    factor.n_active[0] = 3
+    factor.whitened[:3] = rng.normal(0.2, 1.0, size=(3, n))
+    factor.prior_root[:3, :3] = np.eye(3)
+    factor.response[:] = rng.normal(-0.4, 1.0, size=(2, n))
+    factor.precision[:] = rng.uniform(0.5, 2.0, size=n)
+    refresh_products(factor)
+    refactor(factor)
+    column = rng.normal(0.1, 1.0, size=n)
+    shares = factor.whitened[:3, 7].copy()
+    value_birth(factor, 7, column, 40.0, 1e-8)
+    made = (column - shares @ factor.whitened[:3]) / np.sqrt(40.0 + 1e-8 - shares @ shares)
+    assert_allclose(factor.whitened[3], made, rtol=1e-10, atol=1e-13)
+    design = np.vstack([np.ones(n), factor.whitened[:4]]) * factor.precision
+    assert_allclose(factor.gram[4, :5], design @ made, rtol=1e-9, atol=1e-11)
+    assert_allclose(factor.cross[:, 4], factor.response * factor.precision @ made, rtol=1e-9)

@@ -10,7 +10,8 @@ from sparsekern.bases._compiled import value_newcomer
 from sparsekern.bases.feature_columns import load_from_sums, rebuild_features
 from sparsekern.inference.mcmc.feature_graph import correlation_graph
 from sparsekern.inference.mcmc.features import swap_features, toggle_features, walk_bandwidths
-from sparsekern.linalg.active_moves import commit_birth, commit_death, value_death
+from sparsekern.linalg.active_changes import commit_birth, commit_death
+from sparsekern.linalg.active_moves import value_death
 from sparsekern.linalg.whitened_factor import FORM
 from sparsekern.linalg.whitened_factor import log_evidence as factor_evidence
 from sparsekern.linalg.whitened_response import draw_coefficients, draw_noise

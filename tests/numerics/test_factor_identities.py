@@ -6,13 +6,8 @@ from chain_setup import factor_at, rbf_basis
 from dense_model import covariance, gaussian_kernel, log_normal
 from numpy.testing import assert_allclose
 
-from sparsekern.linalg.whitened_factor import (
-    empty_factor,
-    factorize,
-    log_evidence,
-    refactor,
-    refresh_gram,
-)
+from sparsekern.linalg.factor_columns import refresh_cross, refresh_products
+from sparsekern.linalg.whitened_factor import empty_factor, factorize, log_evidence, refactor
 from sparsekern.linalg.whitened_response import draw_coefficients, hat_rows
 
 JITTER = 1e-6
@@ -154,9 +149,29 @@ def test_hat_rows_in_several_blocks(n):
     factor.whitened[:3] = rng.normal(size=(3, n))
     factor.precision[:] = rng.uniform(0.5, 2.0, size=n)
     factor.variances[:] = 0.7, 1.9
-    refresh_gram(factor)
+    refresh_products(factor)
     refactor(factor)
     scaled = np.sqrt([0.7, 1.9, 1.9, 1.9]) * np.column_stack([np.ones(n), factor.whitened[:3].T])
     scaled *= np.sqrt(factor.precision)[:, None]
     dense = np.linalg.solve(np.linalg.cholesky(np.eye(4) + scaled.T @ scaled), scaled.T).T
     assert_allclose(hat_rows(factor, np.empty(4 * n)), dense, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [1023, 1024, 2500])
+def test_products_in_several_blocks(n):
+    """All inner products of intercept, columns and two responses, in one pass over the rows."""
+    rng = np.random.default_rng(n)
+    factor = empty_factor(n, 4, 2)
+    factor.n_active[0] = 3
+    factor.ones[:] = rng.normal(1.0, 0.1, size=n)
+    factor.whitened[:3] = rng.normal(0.3, 1.0, size=(3, n))
+    factor.response[:] = rng.normal(-0.4, 1.0, size=(2, n))
+    factor.precision[:] = rng.uniform(0.5, 2.0, size=n)
+    refresh_products(factor)
+    design = np.vstack([factor.ones, factor.whitened[:3]])
+    assert_allclose(factor.gram[:4, :4], design * factor.precision @ design.T, rtol=1e-11)
+    assert_allclose(factor.cross[:, :4], factor.response * factor.precision @ design.T, rtol=1e-10)
+    cross = factor.cross.copy()
+    factor.cross[:] = 0.0
+    refresh_cross(factor)
+    assert_allclose(factor.cross, cross, rtol=1e-10)

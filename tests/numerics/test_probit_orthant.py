@@ -16,8 +16,9 @@ from scipy.stats import multivariate_normal
 from sparsekern._jit import jit
 from sparsekern.inference.mcmc.active_set import move_active_set
 from sparsekern.likelihoods.probit import rescale_latents, scan_latents
+from sparsekern.linalg.factor_columns import refresh_cross
 from sparsekern.linalg.triangular import dot
-from sparsekern.linalg.whitened_factor import refactor, refresh_cross
+from sparsekern.linalg.whitened_factor import refactor
 from sparsekern.linalg.whitened_response import hat_rows
 from sparsekern.priors.model_size import beta_binomial_log_weights
 

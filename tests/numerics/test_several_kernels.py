@@ -15,7 +15,8 @@ from sparsekern.bases._compiled import value_newcomer
 from sparsekern.bases.kernel_columns import rebuild
 from sparsekern.inference.mcmc.kernel_amplitudes import move_amplitudes
 from sparsekern.likelihoods import Gaussian, Probit
-from sparsekern.linalg.active_moves import commit_birth, commit_death, value_death
+from sparsekern.linalg.active_changes import commit_birth, commit_death
+from sparsekern.linalg.active_moves import value_death
 from sparsekern.linalg.whitened_factor import log_evidence
 from sparsekern.priors import SilvermanPrior
 

@@ -15,13 +15,8 @@ import numpy as np
 from .._jit import jit
 from ..kernels.feature_sums import add_feature, kernel_of_sums
 from ..linalg.active_moves import value_column
-from ..linalg.whitened_factor import (
-    count_columns,
-    log_evidence,
-    refactor,
-    refresh_cross,
-    refresh_gram,
-)
+from ..linalg.factor_columns import refresh_products
+from ..linalg.whitened_factor import count_columns, log_evidence, refactor
 from ._compiled import register
 
 
@@ -56,8 +51,7 @@ def load_from_sums(basis, factor, sums):
         columns = factor.whitened[:k].reshape(k * n)
         kernel_of_sums(sums[:k].reshape(k * n), basis.kind, columns)
     _weigh(basis, factor, 0, k)
-    refresh_gram(factor)
-    refresh_cross(factor)
+    refresh_products(factor)
     refactor(factor)
     return log_evidence(factor)
 

@@ -15,7 +15,8 @@ import numpy as np
 from .._jit import jit
 from ..kernels.evaluate import TABLE, kernel_against
 from ..linalg.active_moves import value_birth
-from ..linalg.whitened_factor import refactor, refresh_cross, refresh_gram, whiten_loaded_columns
+from ..linalg.factor_columns import refresh_products, whiten_loaded_columns
+from ..linalg.whitened_factor import refactor
 from ._compiled import register
 
 
@@ -79,7 +80,6 @@ def rebuild(factor, basis, length_scale):
             target = factor.whitened[a * kernels + kernel]
             write_column(basis, length_scale, kernel, factor.rows[a], target)
     smallest = whiten_loaded_columns(factor, basis.jitter)
-    refresh_gram(factor)
-    refresh_cross(factor)
+    refresh_products(factor)
     refactor(factor)
     return smallest

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import jit
-from ..linalg.whitened_factor import VARIANCE, refactor, refresh_cross, refresh_gram
+from ..linalg.factor_columns import refresh_cross, refresh_products
+from ..linalg.whitened_factor import VARIANCE, refactor
 from ..linalg.whitened_response import draw_coefficients, draw_noise
 from ._compiled import draw_working
 
@@ -38,8 +39,9 @@ def renew_working(data, rng, factor, fitted, stale_gram):
         draw_working(data, rng, fitted, variance, factor.response[0], factor.precision)
         or stale_gram
     ):
-        refresh_gram(factor)
-    refresh_cross(factor)
+        refresh_products(factor)
+    else:
+        refresh_cross(factor)
     refactor(factor)
 
 

@@ -23,8 +23,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._jit import jit
+from ..linalg.factor_columns import refresh_cross
 from ..linalg.triangular import dot
-from ..linalg.whitened_factor import count_columns, refactor, refresh_cross, write_column_scales
+from ..linalg.whitened_factor import count_columns, refactor, write_column_scales
 from ..linalg.whitened_response import hat_rows
 from ..random.truncated_normal import excess_above
 from ._compiled import register

@@ -21,8 +21,9 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from .._jit import jit
+from ..linalg.factor_columns import refresh_cross
 from ..linalg.triangular import dot
-from ..linalg.whitened_factor import count_columns, quadratic_form, refactor, refresh_cross
+from ..linalg.whitened_factor import count_columns, quadratic_form, refactor
 from ..linalg.whitened_response import hat_rows
 from ..random.half_line_moments import log_normal_cdf
 from ..random.truncated_normal import normal_on_side

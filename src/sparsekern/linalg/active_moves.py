@@ -1,8 +1,7 @@
-r"""One-vector changes of the whitened factor: birth, death, swap.
+r"""What one-vector changes of the whitened factor are worth: birth, death, swap.
 
-Costs for n rows and k active vectors: valuing a birth O(nk), a death O(k^2) without touching a
-row of the data, a swap one birth and one death; committing a birth is free (the valuation already
-wrote the new column behind the last one), committing a death O(nk) rotations.
+Costs for n rows and k active vectors: a birth O(nk), a death O(k^2) without touching a row of the
+data, a swap one birth and one death. :mod:`.active_changes` carries them out.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ import math
 import numpy as np
 
 from .._jit import jit
-from .triangular import dot, givens, solve_lower
+from .blas import add_row_products, combine_rows
+from .triangular import dot, solve_lower
 from .whitened_factor import (
     FORM,
     PENDING,
@@ -22,6 +22,8 @@ from .whitened_factor import (
     exponent,
     write_column_scales,
 )
+
+_BLOCK = 2048  # rows of the data worked on at a time
 
 
 @jit
@@ -64,30 +66,65 @@ def value_birth(factor, row, column, diagonal, jitter, kernel=0):
         prior_row[a] = factor.whitened[a, row]
     scale = math.sqrt(max(diagonal + jitter - dot(prior_row, prior_row, k), jitter))
     prior_row[k] = scale
-    if k > 0:
-        np.dot(prior_row[:k], factor.whitened[:k], residual)
-        for i in range(residual.shape[0]):
-            residual[i] = (column[i] - residual[i]) / scale
-    else:
-        for i in range(residual.shape[0]):
-            residual[i] = column[i] / scale
-    return value_column(factor, kernel)
+    n = residual.shape[0]
+    _clear_products(factor, k)
+    for start in range(0, n, _BLOCK):
+        stop = min(n, start + _BLOCK)
+        if k > 0:
+            combine_rows(factor.whitened, k, start, stop - start, prior_row, residual[start:])
+            for i in range(start, stop):
+                residual[i] = (column[i] - residual[i]) / scale
+        else:
+            for i in range(start, stop):
+                residual[i] = column[i] / scale
+        _add_products(factor, k, start, stop)
+    return _value_products(factor, kernel)
 
 
 @jit
-def value_column(factor, kernel=0):
+def value_column(factor):
     """Return the log Bayes factor of the whitened column that stands behind the last one."""
-    k = count_columns(factor) + kernel
-    residual = factor.whitened[k]
-    weighted = factor.long[0]
-    gram_row = factor.gram[k + 1]
-    for i in range(residual.shape[0]):
-        weighted[i] = factor.precision[i] * residual[i]
-    square = dot(weighted, residual, residual.shape[0])
-    gram_row[0] = dot(weighted, factor.ones, residual.shape[0])
+    k = count_columns(factor)
+    n = factor.precision.shape[0]
+    _clear_products(factor, k)
+    for start in range(0, n, _BLOCK):
+        _add_products(factor, k, start, min(n, start + _BLOCK))
+    return _value_products(factor, 0)
+
+
+@jit
+def _clear_products(factor, k):
+    for a in range(k + 2):
+        factor.gram[k + 1, a] = 0.0
+    for c in range(factor.response.shape[0]):
+        factor.cross[c, k + 1] = 0.0
+
+
+@jit
+def _add_products(factor, k, start, stop):
+    """Add what a block of rows has to say of the column behind the last one.
+
+    Its inner products with the intercept, the other columns, itself and the responses are formed
+    while the block lies in the cache: for many rows the time is that of one reading of the columns.
+    """
+    residual, weighted, gram_row = factor.whitened[k], factor.long[0], factor.gram[k + 1]
+    count = stop - start
+    for i in range(count):
+        weighted[i] = factor.precision[start + i] * residual[start + i]
+    gram_row[0] += dot(weighted, factor.ones[start:], count)
     if k > 0:
-        np.dot(factor.whitened[:k], weighted, gram_row[1 : k + 1])
-    gram_row[k + 1] = square
+        add_row_products(factor.whitened, k, start, count, weighted, gram_row[1:])
+    gram_row[k + 1] += dot(weighted, residual[start:], count)
+    for c in range(factor.response.shape[0]):
+        factor.cross[c, k + 1] += dot(weighted, factor.response[c, start:], count)
+
+
+@jit
+def _value_products(factor, kernel):
+    """Return the log Bayes factor of the column behind the last one from its inner products."""
+    k = count_columns(factor) + kernel
+    gram_row = factor.gram[k + 1]
+    square = gram_row[k + 1]
     for a in range(k + 1):
         factor.gram[a, k + 1] = gram_row[a]
 
@@ -102,9 +139,9 @@ def value_column(factor, kernel=0):
     root_row[k + 1] = delta
     change = 0.0
     for c in range(factor.response.shape[0]):
-        inner = dot(weighted, factor.response[c], weighted.shape[0])
-        factor.cross[c, k + 1] = inner
-        rho = (deviation * inner - dot(root_row, factor.projected[c], k + 1)) / delta
+        rho = (
+            deviation * factor.cross[c, k + 1] - dot(root_row, factor.projected[c], k + 1)
+        ) / delta
         factor.projected[c, k + 1] = rho
         change += rho * rho
     before = factor.noise[PENDING] if kernel > 0 else 0.0
@@ -119,17 +156,6 @@ def _gain(factor, before, change):
         return 0.5 * change
     form = factor.noise[FORM] - before
     return exponent(factor.noise, form - change) - exponent(factor.noise, form)
-
-
-@jit
-def commit_birth(factor, row):
-    """Take in the newcomer whose columns :func:`value_birth` has left behind the last one."""
-    k = factor.n_active[0]
-    factor.rows[k] = row
-    factor.position[row] = k
-    factor.n_active[0] = k + 1
-    if factor.noise[SHAPE] > 0.0:
-        factor.noise[FORM] = max(factor.noise[FORM] - factor.noise[PENDING], 0.0)
 
 
 @jit
@@ -177,90 +203,3 @@ def value_death(factor, position, size):
         change += dot(inner, inner, kernels)
     before = factor.noise[PENDING] if size > factor.n_active[0] else 0.0
     return _gain(factor, before, -change) + factor.response.shape[0] * value
-
-
-@jit
-def _rotate_pair(upper, lower, cosine, sine):
-    for i in range(upper.shape[0]):
-        value = upper[i]
-        upper[i] = cosine * value + sine * lower[i]
-        lower[i] = cosine * lower[i] - sine * value
-
-
-@jit
-def _rotate_columns(matrix, left, first, last, cosine, sine):
-    for a in range(first, last):
-        value = matrix[a, left]
-        matrix[a, left] = cosine * value + sine * matrix[a, left + 1]
-        matrix[a, left + 1] = cosine * matrix[a, left + 1] - sine * value
-
-
-@jit
-def _drop_column(factor, position, size):
-    """Remove column ``position`` of ``size`` columns by rotating it last and dropping it; O(nk)."""
-    prior_root, root = factor.prior_root, factor.root
-    steps = size - 1 - position
-    cosines = np.empty(steps)
-    sines = np.empty(steps)
-
-    moved = prior_root[position].copy()
-    for a in range(position, size - 1):
-        for b in range(a + 2):
-            prior_root[a, b] = prior_root[a + 1, b]
-    prior_root[size - 1] = moved
-    for b in range(position + 1, size):
-        prior_root[size - 1, b] = 0.0
-
-    for step in range(steps):
-        a = position + step
-        cosine, sine = givens(prior_root[a, a], prior_root[a, a + 1])
-        cosines[step] = cosine
-        sines[step] = sine
-        _rotate_columns(prior_root, a, a, size, cosine, sine)
-        # the same rotation acts on both sides of the Gram matrix and on the rows of L_B ...
-        _rotate_pair(factor.gram[a + 1, : size + 1], factor.gram[a + 2, : size + 1], cosine, sine)
-        _rotate_columns(factor.gram, a + 1, 0, size + 1, cosine, sine)
-        for c in range(factor.cross.shape[0]):
-            value = factor.cross[c, a + 1]
-            factor.cross[c, a + 1] = cosine * value + sine * factor.cross[c, a + 2]
-            factor.cross[c, a + 2] = cosine * factor.cross[c, a + 2] - sine * value
-        root[a + 1, a + 2] = 0.0  # above the diagonal nothing is kept: clear it before use
-        _rotate_pair(root[a + 1, : a + 3], root[a + 2, : a + 3], cosine, sine)
-        # ... whose triangle a second rotation, of columns, restores
-        cosine, sine = givens(root[a + 1, a + 1], root[a + 1, a + 2])
-        _rotate_columns(root, a + 1, a + 1, size + 1, cosine, sine)
-        for c in range(factor.projected.shape[0]):
-            value = factor.projected[c, a + 1]
-            factor.projected[c, a + 1] = cosine * value + sine * factor.projected[c, a + 2]
-            factor.projected[c, a + 2] = cosine * factor.projected[c, a + 2] - sine * value
-
-    n = factor.whitened.shape[1]
-    block = 512  # all rotations pass over one block while it lies in the cache
-    for start in range(0, n, block):
-        stop = min(n, start + block)
-        for step in range(steps):
-            a = position + step
-            _rotate_pair(
-                factor.whitened[a, start:stop],
-                factor.whitened[a + 1, start:stop],
-                cosines[step],
-                sines[step],
-            )
-    if factor.noise[SHAPE] > 0.0:
-        for c in range(factor.projected.shape[0]):
-            factor.noise[FORM] += factor.projected[c, size] ** 2
-
-
-@jit
-def commit_death(factor, position):
-    """Remove the active vector at ``position``, one column after the other; O(nk) each."""
-    kernels, size = count_kernels(factor), factor.n_active[0]
-    victim = factor.rows[position]
-    for kernel in range(kernels - 1, -1, -1):
-        columns = (size - 1) * kernels + kernel + 1
-        _drop_column(factor, position * kernels + kernel, columns)
-    for a in range(position, size - 1):
-        factor.rows[a] = factor.rows[a + 1]
-        factor.position[factor.rows[a]] = a
-    factor.position[victim] = -1
-    factor.n_active[0] = size - 1

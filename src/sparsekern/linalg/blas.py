@@ -33,6 +33,9 @@ _TRIANGLE_TIMES_MATRIX = (
 )  # fmt: skip
 _dtrsm = external("cython_blas", "dtrsm", *_TRIANGLE_TIMES_MATRIX)
 _dtrmm = external("cython_blas", "dtrmm", *_TRIANGLE_TIMES_MATRIX)
+_dgemv = external(
+    "cython_blas", "dgemv", CHAR, INT, INT, DOUBLE, DOUBLE, INT, DOUBLE, INT, DOUBLE, DOUBLE, INT
+)
 
 
 @jit
@@ -111,3 +114,34 @@ def multiply_lower_rows(triangle, size, rows):
         numbers[0:].ctypes, numbers[1:].ctypes, one.ctypes, triangle.ctypes, numbers[2:].ctypes,
         rows.ctypes, numbers[3:].ctypes,
     )  # fmt: skip
+
+
+@jit
+def _multiply_block(letter, rows, size, start, count, vector, keep, out):
+    letters = np.empty(1, np.uint8)
+    letters[0] = letter
+    numbers = np.empty(4, np.int32)
+    numbers[0] = count
+    numbers[1] = size
+    numbers[2] = rows.shape[1]
+    numbers[3] = 1
+    factors = np.empty(2)
+    factors[0] = 1.0
+    factors[1] = keep
+    _dgemv(
+        letters.ctypes, numbers[0:].ctypes, numbers[1:].ctypes, factors[0:].ctypes,
+        rows[0, start:].ctypes, numbers[2:].ctypes, vector.ctypes, numbers[3:].ctypes,
+        factors[1:].ctypes, out.ctypes, numbers[3:].ctypes,
+    )  # fmt: skip
+
+
+@jit
+def combine_rows(rows, size, start, count, weights, out):
+    """Overwrite ``out[:count]`` by ``weights`` times ``rows[:size, start:start + count]``."""
+    _multiply_block(78, rows, size, start, count, weights, 0.0, out)  # "N"
+
+
+@jit
+def add_row_products(rows, size, start, count, vector, out):
+    """Add ``rows[:size, start:start + count]`` times ``vector`` to ``out[:size]``."""
+    _multiply_block(84, rows, size, start, count, vector, 1.0, out)  # "T"

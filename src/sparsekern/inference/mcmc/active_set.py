@@ -18,7 +18,8 @@ import math
 
 from ..._jit import jit
 from ...bases._compiled import value_newcomer
-from ...linalg.active_moves import commit_birth, commit_death, value_death
+from ...linalg.active_changes import commit_birth, commit_death
+from ...linalg.active_moves import value_death
 
 BIRTH, DEATH, SWAP = range(3)
 

@@ -22,7 +22,8 @@ import math
 from ..._jit import jit
 from ...likelihoods._augmented import renew_working
 from ...likelihoods._compiled import add_site_terms, scaled_log_likelihood
-from ...linalg.whitened_factor import copy_active_set, refactor, refresh_cross, refresh_gram
+from ...linalg.factor_columns import refresh_products
+from ...linalg.whitened_factor import copy_active_set, refactor
 from ...linalg.whitened_response import draw_coefficients
 from .active_set import move_active_set
 from .scales import DIRECTIONS, slice_scales
@@ -97,8 +98,7 @@ def move_through_stand_in(
     draw_coefficients(rng, factor, 0, coefficients, fitted)
     copy_active_set(factor, stand_in)
     stand_in.variances[:] = factor.variances
-    refresh_gram(stand_in)
-    refresh_cross(stand_in)
+    refresh_products(stand_in)
     for d in range(2):  # g, eta
         slice_scales(rng, stand_in, prior, DIRECTIONS[d], widths[d], root, projected)
     refactor(stand_in)

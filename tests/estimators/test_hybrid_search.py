@@ -228,7 +228,8 @@ def test_options_of_the_search():
     plain = regress()
     for options in (
         {"n_starts": 4}, {"swaps": True}, {"close": False}, {"evidence": "bic"}, {"n_wander": 30},
-        {"n_refine": 1}, {"size_penalty": 0}, {"size_penalty": 0.5, "max_features": 5},
+        {"n_refine": 1}, {"refit_drift": True}, {"size_penalty": 0},
+        {"size_penalty": 0.5, "max_features": 5},
     ):  # fmt: skip
         np.testing.assert_array_equal(regress(**options).selected_features_, [2, 4])
     assert regress(n_starts=4).n_fits_ >= plain.n_fits_
@@ -416,8 +417,9 @@ def test_a_search_on_some_rows_and_prediction_from_all():
     assert fitted.models_.noise_variance[0] == pytest.approx(0.25, rel=0.15)
     np.testing.assert_allclose(fitted.predict(new), whole.predict(new), atol=0.02)
     assert np.mean((fitted.predict(new) - truth) ** 2) < 0.02
-    other = regress(X, y, search_rows=80, grid="probability")
-    np.testing.assert_array_equal(other.selected_features_, [1, 3])
+    for grid in ("probability", "winsorized"):
+        other = regress(X, y, search_rows=80, grid=grid)
+        np.testing.assert_array_equal(other.selected_features_, [1, 3])
 
 
 @pytest.mark.slow
@@ -515,6 +517,7 @@ def test_parameters_out_of_range(parameters, words):
         ({"chains": "2"}, "chains must be a whole number"),
         ({"n_jobs": 1.5}, "n_jobs must be a whole number"),
         ({"close": "yes"}, "close must be True or False"),
+        ({"refit_drift": 1}, "refit_drift must be True or False"),
         ({"center": 1}, "center must be True or False"),
         ({"scale": None}, "scale must be True or False"),
         ({"window": "wide"}, "window must be a positive number"),

@@ -18,6 +18,7 @@ from scipy.special import logsumexp
 from scipy.stats import invgamma
 
 from sparsekern.inference.hybrid._contract import BOX, Batch
+from sparsekern.inference.hybrid.compiled_derivatives import _invert
 from sparsekern.inference.hybrid.cpu import CpuBackend
 from sparsekern.inference.hybrid.evidence import ParameterPrior, find_modes, fit_batch
 from sparsekern.inference.hybrid.scoring import SearchSettings
@@ -128,6 +129,17 @@ def test_likelihood_against_dense_algebra(backend, kind, shared):
     exact = [log_likelihood(*part(batch, b), u, kind) for b, u in enumerate(parameters)]
     assert_allclose(backend.log_likelihood(batch, parameters), exact, rtol=1e-11)
     assert_allclose(backend.derivatives(batch, parameters)[0], exact, rtol=1e-11)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 50, 127, 128, 129, 200])
+def test_inverse_from_the_factor(n):
+    rng = np.random.default_rng(n)
+    half = rng.standard_normal((n, n))
+    matrix = half @ half.T / n + 0.1 * np.eye(n)
+    root = np.linalg.cholesky(matrix) + np.triu(rng.standard_normal((n, n)), 1)  # not to be read
+    _invert(root, rng.standard_normal((n, n)))
+    assert_allclose(root @ matrix, np.eye(n), atol=1e-10)
+    assert_allclose(root, root.T, rtol=1e-12, atol=1e-13)
 
 
 @SHARED

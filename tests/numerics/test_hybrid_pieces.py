@@ -139,7 +139,9 @@ def test_draws_of_a_mixture(mixture):
 def spread_by_hand(response, targets, each, grid):
     """For every target in turn, the nearest rows not taken; of equally near ones the first."""
     n = len(response)
-    if grid == "value":
+    if grid == "winsorized":
+        response = np.clip(response, np.quantile(response, 0.001), np.quantile(response, 0.999))
+    if grid != "probability":
         low, high = response.min(), response.max()
         points = [low + i * (high - low) / (targets - 1) for i in range(targets)]
         points[-1] = high
@@ -154,7 +156,7 @@ def spread_by_hand(response, targets, each, grid):
     return np.sort(taken)
 
 
-@pytest.mark.parametrize("grid", ["value", "probability"])
+@pytest.mark.parametrize("grid", ["value", "winsorized", "probability"])
 @pytest.mark.parametrize("kind", ["normal", "heavy", "ties", "few values", "sorted", "reversed"])
 def test_spread_rows_against_a_naive_search(kind, grid):
     rng = np.random.default_rng(6)
@@ -182,6 +184,21 @@ def test_extreme_responses_are_among_the_rows():
     rows = spread_over_response(response, 100)
     assert {int(np.argmin(response)), int(np.argmax(response))} <= set(rows.tolist())
     assert response[rows].std() > 1.5 * response.std()
+
+
+def test_outliers_do_not_stretch_a_winsorized_grid():
+    """Three of them in 5,000 leave the other rows spread; a grid by value has one end only."""
+    response = np.random.default_rng(8).standard_normal(5000)
+    plain = response[spread_over_response(response, 100, 1, "winsorized")]
+    assert plain.min() < -2.5 and plain.max() > 2.5
+    response[:3] = 1000.0
+    chosen = response[spread_over_response(response, 100, 1, "winsorized")]
+    inside = np.sort(chosen[chosen < 100])
+    assert len(inside) >= 97
+    for level in (0.1, 0.3, 0.5, 0.7, 0.9):
+        assert_allclose(np.quantile(inside, level), np.quantile(plain, level), atol=0.3)
+    by_value = response[spread_over_response(response, 100)]
+    assert np.median(by_value) > 1.5
 
 
 # -- screening ------------------------------------------------------------------------------------

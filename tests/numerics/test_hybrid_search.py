@@ -13,7 +13,7 @@ from hybrid_dense import (
     log_likelihood,
     log_model_prior,
 )
-from hybrid_setup import PRIOR, open_search, run_search, strong, vague
+from hybrid_setup import PRIOR, open_search, run_search, standardized, strong, vague
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sparsekern.inference.hybrid.comparator import sample_models, sample_posterior
@@ -256,6 +256,59 @@ def test_wandering_steps_by_plug_in_posterior():
     weights = np.exp(logs - logs.max())
     assert len(search.rng.given) == 3
     assert_allclose(search.rng.given[0], weights / weights.sum(), rtol=1e-7, atol=1e-12)
+
+
+class Wayward(Watched):
+    """Chooses the last change, an addition, until there are three; then as it should."""
+
+    def choice(self, count, p):
+        chosen = super().choice(count, p)
+        return count - 1 if len(self.given) <= 3 else chosen
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_parameters_of_a_model_that_has_wandered_off(refit):
+    """Three features away from the best model it has its own, if that is asked for."""
+    data = strong(10, p=7)
+    search = open_search(data, n_wander=5, close=False, refit_drift=refit)
+    search.rng = Wayward(0)
+    search.run([(0,)])
+    best = search.best
+    assert len(search.rng.given) == 5
+    walker = best.features
+    for drift, given in enumerate(search.rng.given[:4]):
+        at = best
+        if refit and drift == 3:
+            (at,) = search.fit([walker])
+            assert np.abs(at.parameters - best.parameters).max() > 0.05
+        changes = search.changes(walker)
+        logs = []
+        for change in changes:
+            there = search.changed(walker, change)
+            value = log_likelihood(data[0][:, there], data[1], at.parameters, "rbf")
+            logs.append(value + log_model_prior(7, len(there)))
+        weights = np.exp(np.array(logs) - max(logs))
+        assert_allclose(given, weights / weights.sum(), rtol=1e-6, atol=1e-12)
+        walker = search.changed(walker, changes[-1])
+
+
+def noise_alone(seed, n=60, p=6):
+    rng = np.random.default_rng(seed)
+    return standardized(rng.standard_normal((n, p))), standardized(rng.standard_normal(n))
+
+
+@pytest.mark.parametrize("close", [False, True])
+def test_the_model_without_features_is_always_compared(close):
+    """Its score at the parameters of a rough function would never let it be tried."""
+    data = noise_alone(3)
+    search = run_search(data, [(0,)], close=close, n_wander=0, slack=0.1, window=2)
+    assert () in search.fitted
+    exact, _ = laplace_evidence(data[0][:, ()], data[1], "rbf", PRIOR, STARTS)
+    assert_allclose(search.fitted[()].score, exact, atol=CLOSE)
+    started = [model.features for step, model in search.path if step == "start"]
+    alone = open_search(data, close=False)
+    (single,) = alone.fit([(0,)])
+    assert (() in started) == (search.fitted[()].score > single.score)
 
 
 def test_wandering_ends_after_so_many_failures():

@@ -184,8 +184,12 @@ n_wander : int, default=20
     Random steps without an improvement after which the search ends.
 n_refine : int, default=5
     Neighbours that are fitted at every step.
+refit_drift : bool, default=False
+    Whether a wandering model that differs from the best one by three features or more is fitted
+    before its neighbours are scored; else they are scored at the best one's parameters.
 n_starts : int, default=1
-    Searches, from the feature of largest correlation, then others.
+    Searches, from the feature of largest correlation, then others; the model without features is
+    tried in any case.
 swaps : {"auto", True, False}, default="auto"
     Whether correlated features are exchanged for each other; "auto": if two have a correlation
     beyond .9.

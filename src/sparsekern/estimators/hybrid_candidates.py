@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ..inference.hybrid._contract import Backend
 from ..inference.hybrid.evidence import ParameterPrior
@@ -22,6 +23,14 @@ from .screening import marginal_scores
 _SWAP_CORRELATION = 0.9  # beyond which features are exchanged unless told otherwise
 _SWAP_NEIGHBORS = 5
 _SCREEN_ROWS = 200
+GRIDS = ("value", "winsorized", "probability", "random")
+
+
+def rows_to_search(response: np.ndarray, count: int, grid: str, seed: Any) -> np.ndarray:
+    """Return the rows that a search works on, sorted: ``count`` of them or all."""
+    if grid == "random" and len(response) > count:
+        return np.sort(check_random_state(seed).permutation(len(response))[:count])
+    return spread_over_response(response, count, 1, grid)
 
 
 def within_reach(columns: np.ndarray) -> np.ndarray:

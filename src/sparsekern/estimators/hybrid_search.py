@@ -31,14 +31,20 @@ from ..inference.hybrid.posterior import (
     LocalPosterior,
     WeightedModel,
 )
-from ..inference.hybrid.rules import composite_rule, normal_draws
-from ..inference.hybrid.scoring import Features, FittedModel, SearchSettings
+from ..inference.hybrid.rules import parameter_rule
+from ..inference.hybrid.scoring import Features, SearchSettings
 from ..inference.hybrid.search import HybridSearch
-from ..inference.hybrid.subsample import spread_over_response
 from ..inference.mcmc.blas_threads import single_blas_thread
 from ..kernels.feature_sums import FEATURE_KERNELS
 from .all_or_nothing import AllOrNothing
-from .hybrid_candidates import screened_features, single_features, swap_graph, within_reach
+from .hybrid_candidates import (
+    GRIDS,
+    rows_to_search,
+    screened_features,
+    single_features,
+    swap_graph,
+    within_reach,
+)
 from .hybrid_models import ModelTable
 from .progress import SearchProgress, announce_compilation, wants_text
 from .sampling import warn_caller
@@ -65,6 +71,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
     slack: float
     n_wander: int
     n_refine: int
+    refit_drift: bool
     n_starts: int
     swaps: Any
     close: bool
@@ -96,7 +103,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
         check_choice("bandwidth", self.bandwidth, ("shared", "per_feature"))
         check_choice("progress", self.progress, ("auto", True, False))
         check_share("threshold", self.threshold)
-        check_choice("grid", self.grid, ("value", "probability", "random"))
+        check_choice("grid", self.grid, GRIDS)
         check_count("search_rows", self.search_rows, 2)
         check_count("n_starts", self.n_starts)
         check_choice("swaps", self.swaps, ("auto", True, False))
@@ -124,6 +131,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
             slack=check_positive("slack", self.slack),
             n_wander=check_count("n_wander", self.n_wander, 0),
             n_refine=check_count("n_refine", self.n_refine),
+            refit_drift=check_flag("refit_drift", self.refit_drift),
             close=check_flag("close", self.close),
         )
 
@@ -153,13 +161,6 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
         check_is_fitted(self, "models_")
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return X if self._standardizer is None else self._standardizer(X)
-
-    def _choose_rows(self, response: np.ndarray) -> np.ndarray:
-        """Return the rows that the search works on."""
-        if self.grid == "random" and len(response) > self.search_rows:
-            rng = check_random_state(self.random_state)
-            return np.sort(rng.permutation(len(response))[: self.search_rows])
-        return spread_over_response(response, self.search_rows, 1, self.grid)
 
     # search
 
@@ -225,7 +226,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
         engine = type(backend).__name__
         if self.progress is not False and isinstance(backend, CpuBackend):
             announce_compilation(type(self).__name__, [engine])
-        rows = self._choose_rows(response)
+        rows = rows_to_search(response, self.search_rows, self.grid, self.random_state)
         whole = len(rows) == len(response)
         part = columns if whole else np.ascontiguousarray(columns[:, rows])
         search = self._search(backend, part, response[rows], settings, whole)
@@ -255,9 +256,12 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
                 self.integration in ("composite", "draws"), self.integration == "frozen",
             ).with_starts(backend)  # fmt: skip
         else:
+            # A model of little weight has its parameters at their mode: hundreds of these in a
+            # wide window differ from each other by more than each does from itself.
+            ways = np.where(weights * _WINDOW >= weights.max(), self.integration, "mode")
             rules = [
-                self._rule(model, search.rng, weight * _WINDOW >= weights.max())
-                for model, weight in zip(models, weights, strict=True)
+                parameter_rule(way, model.parameters, model.hessian, self.draws, search.rng)
+                for way, model in zip(ways, models, strict=True)
             ]
             self._posterior = GlobalPosterior(
                 *shared,
@@ -266,21 +270,6 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
                     for model, weight, rule in zip(models, weights, rules, strict=True)
                 ],
             )
-
-    def _rule(
-        self, model: FittedModel, rng: np.random.Generator, heavy: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return points and weights of a model's parameters.
-
-        Those of a model of little weight are put at their mode: hundreds of these in a wide window
-        differ from each other by more than each does from itself.
-        """
-        if self.integration == "composite" and heavy:
-            points, weights = composite_rule(model.parameters[None], model.hessian[None])
-            return points[0], weights
-        if self.integration == "draws" and heavy:
-            return normal_draws(model.parameters, model.hessian, self.draws, rng)
-        return model.parameters[None], np.ones(1)
 
     def _components(self, X: Any) -> Iterator[tuple[slice, Components]]:
         """Yield slices of rows and the normal laws to be mixed there, in scaled units."""

@@ -100,6 +100,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         slack: float = 12.0,
         n_wander: int = 20,
         n_refine: int = 5,
+        refit_drift: bool = False,
         n_starts: int = 1,
         swaps: Any = "auto",
         close: bool = True,
@@ -127,6 +128,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         self.slack = slack
         self.n_wander = n_wander
         self.n_refine = n_refine
+        self.refit_drift = refit_drift
         self.n_starts = n_starts
         self.swaps = swaps
         self.close = close

@@ -63,9 +63,9 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
     <<search parameters>>
     search_rows : int, default=500
         With more rows than this the search works on so many, spread over the values of y.
-    grid : {"value", "probability", "random"}, default="value"
-        How they are spread; by value finds more, by probability bears outliers, at random is for
-        comparison.
+    grid : {"value", "winsorized", "probability", "random"}, default="value"
+        How they are spread; by value finds more, winsorized (between the .1 and 99.9 % quantiles)
+        bears a few outliers, by probability many; at random is for comparison.
     local_neighbors : int, default=50
         With more than 2,000 rows every prediction has a model of its own, of so many rows.
     integration : {"composite", "draws", "mode", "frozen"}, default="composite"
@@ -130,6 +130,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         slack: float = 12.0,
         n_wander: int = 20,
         n_refine: int = 5,
+        refit_drift: bool = False,
         n_starts: int = 1,
         swaps: Any = "auto",
         close: bool = True,
@@ -166,6 +167,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         self.slack = slack
         self.n_wander = n_wander
         self.n_refine = n_refine
+        self.refit_drift = refit_drift
         self.n_starts = n_starts
         self.swaps = swaps
         self.close = close

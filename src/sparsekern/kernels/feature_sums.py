@@ -49,6 +49,26 @@ def add_feature(column, here, bandwidth, kind, sums, out):
 
 
 @jit
+def add_two_features(one, other, here, bandwidth, other_bandwidth, kind, out):
+    """Add two features to sums: their columns against their values at the place ``here``.
+
+    For bandwidths that are not negative; two at a time without a floor take a third of the time.
+    """
+    value, other_value = one[here], other[here]
+    if kind == LAPLACIAN:
+        for i in range(out.shape[0]):
+            distance = min(abs(one[i] - value), FARTHEST)
+            other_distance = min(abs(other[i] - other_value), FARTHEST)
+            out[i] = (out[i] + bandwidth * distance) + other_bandwidth * other_distance
+    else:
+        for i in range(out.shape[0]):
+            difference, other_difference = one[i] - value, other[i] - other_value
+            distance = min(difference * difference, FARTHEST)
+            other_distance = min(other_difference * other_difference, FARTHEST)
+            out[i] = (out[i] + bandwidth * distance) + other_bandwidth * other_distance
+
+
+@jit
 def kernel_of_sums(sums, kind, out):
     """Write the kernel at every sum; both arrays are flat."""
     if kind in (MATERN32, MATERN52):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..._jit import jit
-from ...kernels.feature_sums import add_feature, kernel_of_sums
+from ...kernels.feature_sums import add_feature, add_two_features, kernel_of_sums
 from ...linalg.blas import cholesky_in_place, solve_lower_rows
 from ...linalg.triangular import solve_lower
 from ._contract import JITTERS
@@ -32,11 +32,23 @@ def add_distances(column, rows, bandwidth, kind, sums):
 @jit
 def write_sums(batch, b, parameters, rows, sums):
     """Write the packed sums of problem ``b``."""
-    sums[:] = 0.0
-    for place in range(batch.counts[b]):
-        log_scale = parameters[1] if batch.shared else parameters[1 + place]
+    n, count = rows.shape[0], batch.counts[b]
+    values, rates = np.zeros((count + 1, n)), np.zeros(count + 1)  # one more makes them even
+    for place in range(count):
+        rates[place] = math.exp(-(parameters[1] if batch.shared else parameters[1 + place]))
         column = batch.columns[batch.features[b, place]]
-        add_distances(column, rows, math.exp(-log_scale), batch.kind, sums)
+        for i in range(n):
+            values[place, i] = column[rows[i]]
+    start = 0
+    for i in range(n):
+        part = sums[start : start + i + 1]
+        part[:] = 0.0
+        for place in range(0, count, 2):
+            add_two_features(
+                values[place], values[place + 1], i, rates[place], rates[place + 1], batch.kind,
+                part,
+            )  # fmt: skip
+        start += i + 1
 
 
 @jit

@@ -24,12 +24,44 @@ from ...kernels.sum_derivatives import kernel_derivatives
 from ...linalg.blas import CHAR, DOUBLE, INT, external
 from .compiled import add_distances, factor_covariance, log_density, pick, write_sums
 
+_SMALL = 128  # order up to which inverses are not LAPACK's
 _dpotri = external("cython_lapack", "dpotri", CHAR, INT, DOUBLE, INT, INT)
 
 
 @jit
-def _invert(root, n):
-    """Replace the factor of C by C^-1, whole."""
+def _invert_lower(root, out):
+    """Write L^-1, zeros above the diagonal included; four rows above go into a row at a time."""
+    for i in range(root.shape[0]):
+        here, row = root[i], out[i]
+        row[:] = 0.0
+        whole = i - i % 4
+        for k in range(0, whole, 4):
+            a, b, c, d = here[k], here[k + 1], here[k + 2], here[k + 3]
+            first, second, third, fourth = out[k], out[k + 1], out[k + 2], out[k + 3]
+            for j in range(k + 4):
+                row[j] += (a * first[j] + b * second[j]) + (c * third[j] + d * fourth[j])
+        for k in range(whole, i):
+            a, first = here[k], out[k]
+            for j in range(k + 1):
+                row[j] += a * first[j]
+        scale = 1.0 / here[i]
+        for j in range(i):
+            row[j] *= -scale
+        row[i] = scale
+
+
+@jit
+def _invert(root, work):
+    r"""Replace the factor L of C by C^-1, whole.
+
+    LAPACK works on small matrices number by number; :math:`L^{-\top}L^{-1}` as a product of whole
+    matrices takes three times as many operations and half the time.
+    """
+    n = root.shape[0]
+    if n <= _SMALL:
+        _invert_lower(root, work)
+        np.dot(work.T, work, root)
+        return
     letter = np.empty(1, np.uint8)
     letter[0] = 85  # "U": the lower triangle of a C-ordered array is LAPACK's upper one
     numbers = np.empty(3, np.int32)
@@ -90,7 +122,7 @@ def _differentiate(batch, b, u, rows, target, memory, gradient, hessian):
     if not factor_covariance(values, amplitude, noise, inverse):
         return -math.inf
     value = log_density(inverse, target, vectors[0])
-    _invert(inverse, n)
+    _invert(inverse, turned)
     alpha = vectors[1]
     np.dot(inverse, target, alpha)
     if groups == 1 and batch.shared:

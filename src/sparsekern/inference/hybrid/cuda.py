@@ -165,14 +165,14 @@ class CudaBackend:
         """Return l(u) of the first problem with features removed and added."""
         out = np.empty(len(changes))
         u = self._send(parameters[None])
-        whole = slice(0, 1)
-        values, mask = self._values(batch, whole)
+        values, mask = self._values(batch, slice(0, 1))
         rates = self._rates(batch, u, mask)
         base = self._sums(values, values, rates, batch.kind)
         columns, rows = self._data(batch), self._send(batch.rows[0])
         count = int(batch.counts[0])
-        inside = batch.features[0, :count]
-        scale = dict(zip(inside.tolist(), rates[0, :count].tolist(), strict=True))
+        scale = dict(
+            zip(batch.features[0, :count].tolist(), rates[0, :count].tolist(), strict=True)
+        )
         target = self._send(batch.targets[0])
         for part in self._chunks(len(changes), batch.rows.shape[1], 5):
             change = changes[part]
@@ -225,8 +225,7 @@ class CudaBackend:
             for place in range(values.shape[1])
         ]
         sums = torch.stack(pieces).sum(dim=0)
-        groups = [sums] if batch.shared else pieces
-        groups = groups[: m - 2]
+        groups = ([sums] if batch.shared else pieces)[: m - 2]
         kernel, first, second = self._kernel_derivatives(sums, batch.kind)
         root, good = self._factor(kernel, amplitude, noise)
         target = self._targets(batch, part, count)
@@ -267,8 +266,7 @@ class CudaBackend:
         vectors = torch.stack(moved, dim=2)
         hessian -= torch.tril(vectors.transpose(1, 2) @ inverse @ vectors)
         hessian = torch.tril(hessian) + torch.tril(hessian, -1).transpose(1, 2)
-        lost = ~good
-        gradient[lost], hessian[lost] = 0.0, 0.0
+        gradient[~good], hessian[~good] = 0.0, 0.0
         return value, gradient, hessian
 
     def predict(

@@ -58,6 +58,18 @@ def even_draws(weights: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]
     return np.minimum(chosen, len(weights) - 1), ndtri(levels)
 
 
+def parameter_rule(
+    integration: str, mode: np.ndarray, hessian: np.ndarray, draws: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return points [T, m] and weights [T] for one model: "composite", "draws", or the mode."""
+    if integration == "composite":
+        points, weights = composite_rule(mode[None], hessian[None])
+        return points[0], weights
+    if integration == "draws":
+        return normal_draws(mode, hessian, draws, rng)
+    return mode[None], np.ones(1)
+
+
 def _roots(hessians: np.ndarray) -> np.ndarray:
     """Return R with RR' = H^-1, from eigenvectors."""
     values, vectors = np.linalg.eigh(hessians)

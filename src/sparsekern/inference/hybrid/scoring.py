@@ -52,6 +52,9 @@ class SearchSettings:
         Steps without an improvement after which wandering ends.
     n_refine : int
         Neighbours fitted in full at each step.
+    refit_drift : bool
+        Whether a model that has wandered off by three features or more has its neighbours scored
+        at its own parameters in place of the best model's.
     close : bool
         Whether step 3 is made.
     max_models : int
@@ -69,6 +72,7 @@ class SearchSettings:
     slack: float = 12.0
     n_wander: int = 20
     n_refine: int = 5
+    refit_drift: bool = False
     close: bool = True
     max_models: int = 100
     memo: bool = True

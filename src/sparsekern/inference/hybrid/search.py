@@ -4,9 +4,13 @@ r"""The hybrid search over feature sets, by scores as in :mod:`.scoring`.
    :math:`\log c+12` of it; move at the first improvement; stop when there is none.
 2. *Wander*: score the neighbours of a wandering model at the best model's parameters, fit the best
    few in full, step to a neighbour with probability proportional to its plug-in posterior. An
-   improvement starts 1 again.
+   improvement starts 1 again. With ``refit_drift`` a model three features away from the best one
+   or further has parameters of its own.
 3. *Close*: score the neighbours of every model in the window at its own parameters and fit what
    may belong there, until nothing new does.
+
+The model without features is always fitted, and climbed from if nothing better was found: at the
+parameters of a rough function with little noise it scores so badly that no step would try it.
 
 The models within :math:`\log c` of the best make the posterior, weights proportional to
 :math:`e^S`. Every fit is remembered. All steps are deterministic given the seed.
@@ -26,6 +30,7 @@ from .scoring import Features, FittedModel, ModelScores
 # little weight at the edge of a wide window, but might have some at that of a narrow one.
 _CLOSING_SLACK = 2.0
 _LEAST_REACH = float(np.log(20.0)) + 4.0
+_DRIFT = 3  # features by which a model has wandered off
 _CLOSING_BATCH = 128  # fits of the last step made at a time: none of them decides about the others
 
 
@@ -53,6 +58,10 @@ class HybridSearch(ModelScores):
             (model,) = self.fit([start])
             self._note("start", model)
             self._improve(model)
+        (empty,) = self.fit([()])
+        if empty is self.best:
+            self._note("start", empty)
+            self._improve(empty)
         while self.settings.close and not self.stopped and self._close():
             self._improve(self.best)
 
@@ -96,13 +105,16 @@ class HybridSearch(ModelScores):
         for _ in range(self.settings.n_wander):
             if self.stopped:
                 return None
-            changes, scores = self.score_changes(walker, best)
+            at = best
+            if self.settings.refit_drift and len(set(walker) ^ set(best.features)) >= _DRIFT:
+                (at,) = self.fit([walker], best)
+            changes, scores = self.score_changes(walker, at)
             if len(changes) == 0:  # no feature may be in a model
                 return None
             scores = scores[:-1]
             top = np.argsort(-scores, kind="stable")[: self.settings.n_refine]
             near = [self.changed(walker, changes[place]) for place in top]
-            leader = max(self.fit(near, best), key=lambda model: model.score)
+            leader = max(self.fit(near, at), key=lambda model: model.score)
             if leader.score > best.score:
                 self._note("wander", leader)
                 return leader

@@ -2,13 +2,17 @@ r"""Rows that stand for very many: a subset of data spread over the values of th
 
 Targets on a grid over y, and for each in turn the rows not yet taken whose responses are nearest.
 A grid of equal steps in y ("value") has more extreme responses than a random subset, which shows
-effects better; one of equal probabilities ("probability") is safe against outliers. The noise of a
+effects better; "winsorized" does so between the .1 and 99.9 % quantiles, beyond which responses
+count as equal, so that a few outliers do not stretch the grid; one of equal probabilities
+("probability") is safe against many. The noise of a
 subset chosen by y is biased: its parameters are for finding features, never for prediction.
 """
 
 from __future__ import annotations
 
 import numpy as np
+
+_TAILS = (0.001, 0.999)
 
 
 def spread_over_response(
@@ -23,14 +27,16 @@ def spread_over_response(
         Points of the grid.
     each : int
         Rows for each point.
-    grid : {"value", "probability"}
+    grid : {"value", "winsorized", "probability"}
     """
     n = len(response)
     if targets * each >= n:
         return np.arange(n)
+    if grid == "winsorized":
+        response = np.clip(response, *np.quantile(response, _TAILS))
     order = np.lexsort((np.arange(n), response))
     values = response[order]
-    if grid == "value":
+    if grid != "probability":
         points = np.linspace(values[0], values[-1], targets)
     else:
         points = np.quantile(values, np.linspace(0.0, 1.0, targets))

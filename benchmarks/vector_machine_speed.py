@@ -87,7 +87,6 @@ def _end(model: Any, features, labels, new, truth) -> tuple[str, float | None, f
 def _against_peers(name: str, factor: float, what: str, peers: dict[str, Any]) -> Row:
     row: Row = {"data": name, "what": what}
     errors: dict[str, list[float]] = {}
-    times: dict[str, list[tuple[float, float]]] = {}
     for number in range(_SPLITS):
         features, labels, new, truth = halves(name, number)
         features, labels = features[:_FEW], labels[:_FEW]
@@ -110,11 +109,8 @@ def _against_peers(name: str, factor: float, what: str, peers: dict[str, Any]) -
             errors.setdefault(f"{title} error", []).append(error)
             errors.setdefault(f"{title} log-loss", []).append(loss)
             if title != "RVM":
-                times.setdefault(title, []).append((spent["RVM"], spent[title]))
+                errors.setdefault(f"RVM / {title}", []).append(spent["RVM"] / spent[title])
     row["n"] = len(labels)
-    for title, pairs in times.items():  # of all splits together
-        mine, theirs = np.sum(pairs, axis=0)
-        row[f"RVM / {title}"] = float(mine / theirs)
     return row | {key: float(np.mean(values)) for key, values in errors.items()}
 
 

@@ -192,7 +192,8 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
     # prediction
 
     def _mean_response(self, X: Any) -> np.ndarray:
-        return self._mixed_probabilities(self._prepare(X))
+        # by feature, as compiled kernels read rows: turned round once for all widths
+        return self._mixed_probabilities(self._prepare(X, "F"))
 
     def _mixed_probabilities(self, features: np.ndarray) -> np.ndarray:
         found = [average.probability(features) for average in self._averages]

@@ -89,16 +89,17 @@ def _logistic(x, work, out):
 
 @jit
 def block_probabilities(
-    features, vectors, inverse_scale, kind, amplitude, mean, inverse, likelihood, out
+    columns, vectors, inverse_scale, kind, amplitude, mean, inverse, likelihood, out
 ):
     r"""Write the probability of +1 at every row; return whether all latent moments are numbers.
 
-    ``mean`` and ``inverse`` are those of columns without signs: latent means
+    ``columns`` holds the rows by feature, shape (p, n); ``mean`` and ``inverse`` are those of
+    a design without signs: latent means
     :math:`\mu^\top\phi`, variances :math:`|C^{-1}\phi|^2`.
     """
-    n, p = features.shape
+    p, n = columns.shape
     size = mean.shape[0]
-    columns, design = np.empty((p, _ROWS)), np.ones((size, _ROWS))
+    rows, design = np.empty((p, _ROWS)), np.ones((size, _ROWS))
     projected = np.empty((size, _ROWS))
     latent, variance, found = np.empty(_ROWS), np.empty(_ROWS), np.empty(_ROWS)
     slope, share = 1.0, 1.0
@@ -106,15 +107,14 @@ def block_probabilities(
         slope = PROBIT_SLOPE
     elif likelihood != PROBIT:
         share = math.pi / 8.0
-    finite = True
+    bad = 0
     for start in range(0, n, _ROWS):
         count = min(_ROWS, n - start)
         for j in range(p):
-            for i in range(count):
-                columns[j, i] = features[start + i, j]
-            columns[j, count:] = columns[j, 0]  # the last block is filled up
+            rows[j, :count] = columns[j, start : start + count]
+            rows[j, count:] = rows[j, 0]  # the last block is filled up
         for a in range(1, size):
-            kernel_against(columns, vectors[a - 1], inverse_scale, kind, amplitude, design[a])
+            kernel_against(rows, vectors[a - 1], inverse_scale, kind, amplitude, design[a])
         np.dot(inverse, design, projected)
         latent[:] = 0.0
         variance[:] = 0.0
@@ -124,7 +124,8 @@ def block_probabilities(
                 latent[i] += weight * design[a, i]
                 variance[i] += projected[a, i] * projected[a, i]
         for i in range(_ROWS):
-            finite = finite and math.isfinite(latent[i]) and math.isfinite(variance[i])
+            bad += 0 if abs(latent[i]) + variance[i] < math.inf else 1  # a count needs no branch
+        for i in range(_ROWS):
             latent[i] *= slope / math.sqrt(1.0 + share * variance[i])
         if likelihood == PROBIT:
             _normal_distribution(latent, variance, found)
@@ -132,4 +133,4 @@ def block_probabilities(
             _logistic(latent, variance, found)
         for i in range(count):
             out[start + i] = found[i]
-    return finite
+    return bad == 0

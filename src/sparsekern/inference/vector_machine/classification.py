@@ -100,7 +100,8 @@ class FittedClassifier:
         out = np.empty(len(features))
         signs = np.concatenate([[1.0], expansion.signs])
         if not block_probabilities(
-            features, expansion.vectors, 1.0 / kernel.length_scale, kernel.kind, kernel.amplitude,
+            np.ascontiguousarray(features.T), expansion.vectors, 1.0 / kernel.length_scale,
+            kernel.kind, kernel.amplitude,
             expansion.mean[:, 0] * signs, expansion.inverse * signs, self.likelihood, out,
         ):  # fmt: skip
             refuse_overflow(kernel)

@@ -4,7 +4,7 @@
 widths times five costs by 5-fold cross-validation, and its calibration, on the same half of the
 data (at most 1,000 rows); `RVM / SVC` likewise; `prediction`: seconds of SVC's `predict` over ours.
 `RVM / fastrvm`, `RVM / EMRVC`: fit and prediction at one width, a median distance, on both sides,
-at most 400 rows, with errors and log-losses, means over five splits (EMRVC: one); the packages
+at most 400 rows, with errors and log-losses, means over twenty splits (EMRVC: one); the packages
 `fastrvm` and `sklearn-rvm` are used where they are installed. `narrow`: the same at a tenth of the
 median distance, and how the first fit, or one that raised, ended. `growth`: time and peak memory of
 a default fit to generated ringnorm rows, alone in a process.
@@ -28,7 +28,7 @@ from vector_machine_peers import SETS, TunedSVC, halves, median_distance
 
 from sparsekern import PCVMClassifier, RVMClassifier
 
-_FEW, _MANY, _SPLITS = 400, 1000, 5
+_FEW, _MANY, _SPLITS = 400, 1000, 20
 _GROWTH = (500, 1000, 2000, 5000, 10_000, 20_000)
 
 

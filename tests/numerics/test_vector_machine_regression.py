@@ -9,11 +9,13 @@ from vector_machine_setup import columns_of, gaussian_kernel
 
 from sparsekern.inference.vector_machine.columns import CandidateColumns
 from sparsekern.inference.vector_machine.regression import (
+    _climb,
     _Fit,
     _gain,
     best_share,
     fit_regression,
 )
+from sparsekern.inference.vector_machine.starts import spread_columns
 
 BIAS = 0.01
 
@@ -155,6 +157,19 @@ def test_single_precision_only_ranks():
         assert abs(double.evidence - single.evidence) < 0.3
         exact, _ = dense_evidence(single.design, single.alpha, targets)
         assert single.evidence == pytest.approx(exact, abs=1e-6)
+
+
+def test_a_birth_that_lowers_the_evidence_is_taken_back():
+    """Single precision may promise a gain that is not there, again and again."""
+    features, targets = curve(6)
+    columns = columns_of(features, np.ones(40), 5.0, signed=False, single=True)
+    fit = _Fit(columns, targets, BIAS)
+    for candidate, precision in zip(*spread_columns(columns, 40), strict=True):
+        fit.add(int(candidate), float(precision))
+    fit.solve()
+    climbed = _climb(fit, 0.1, 40, 1000, None)
+    assert climbed.converged
+    assert (np.diff(climbed.path[:, 0]) > 0).all()
 
 
 def test_an_exact_fit_and_no_candidates():

@@ -18,12 +18,11 @@ from vector_machine_setup import (
 from sparsekern.inference.vector_machine.columns import CandidateColumns
 from sparsekern.inference.vector_machine.fit import fit_machine
 from sparsekern.inference.vector_machine.gains import GAUSSIAN, TRUNCATED, best_precision, gain
+from sparsekern.inference.vector_machine.moves import add_column, settle
 from sparsekern.inference.vector_machine.selection import (
-    add_column,
     outside_information,
     own_information,
     scan,
-    settle,
 )
 
 CASES = list(METHODS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -35,9 +35,10 @@ class KernelInputs:
         # by feature (Fortran order), as compiled kernels read the training rows
         return np.require(X, requirements=["F", "A", "W", "O"])
 
-    def _prepare(self, X: Any) -> np.ndarray:
+    def _prepare(self, X: Any, order: Literal["C", "F"] = "C") -> np.ndarray:
+        """Return new rows as the kernel sees them, by row or (``"F"``) by feature."""
         check_is_fitted(self, self._mark_of_a_fit)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        X = validate_data(self, X, dtype=np.float64, order=order, reset=False)
         if self._standardizer is not None:
             X = self._standardizer(X)
-        return np.require(X, requirements=["C", "A", "W"])
+        return np.require(X, requirements=[order, "A", "W"])

@@ -270,10 +270,10 @@ class PCVMClassifier(VectorMachineClassifier):
         return by_class(found, 2)
 
     def _mean_response(self, X: Any) -> np.ndarray:
-        features = self._prepare(X)
-        if self._sampled is not None:
-            return self._sampled._draws.mean_response(features)
-        return self._mixed_probabilities(features)
+        sampled = getattr(self, "_sampled", None)
+        if sampled is not None:
+            return sampled._draws.mean_response(self._prepare(X))
+        return super()._mean_response(X)
 
     def risk_bound(
         self, X: Any, y: Any, *, scale: float = 1.0, prior: float = 1.0, confidence: float = 0.95

@@ -25,4 +25,7 @@ class Standardizer:
     def __call__(self, features: np.ndarray) -> np.ndarray:
         """Return the columns on the common scale."""
         with np.errstate(over="ignore"):  # absurdly far points end at infinity: distance is too
-            return (features / self._largest - self._mean) / self._deviation
+            scaled = features / self._largest
+            scaled -= self._mean
+            scaled /= self._deviation
+            return scaled

@@ -62,7 +62,11 @@ class WidthAverage:
 
     def probability(self, features: np.ndarray) -> np.ndarray:
         """Return the probability of +1, or of every class."""
-        return np.sum([weight * fit.probability(features) for weight, fit in self.kept], axis=0)
+        kept = self.kept
+        total = kept[0][0] * kept[0][1].probability(features)
+        for weight, fit in kept[1:]:
+            total += weight * fit.probability(features)
+        return total
 
 
 class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
@@ -188,7 +192,8 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
     # prediction
 
     def _mean_response(self, X: Any) -> np.ndarray:
-        return self._mixed_probabilities(self._prepare(X))
+        # by feature, as compiled kernels read rows: turned round once for all widths
+        return self._mixed_probabilities(self._prepare(X, "F"))
 
     def _mixed_probabilities(self, features: np.ndarray) -> np.ndarray:
         found = [average.probability(features) for average in self._averages]

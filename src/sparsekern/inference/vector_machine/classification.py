@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...kernels.resolve import Kernel
+from .block_prediction import block_probabilities
 from .columns import CandidateColumns
-from .expansion import KernelExpansion, kernel_columns
+from .expansion import KernelExpansion, kernel_columns, refuse_overflow
 from .expectation_maximization import fit_by_em
 from .fit import FittedMachine, fit_machine
 from .machine import Problem
@@ -92,8 +93,19 @@ class FittedClassifier:
 
     def probability(self, features: np.ndarray) -> np.ndarray:
         """Return the probability of +1."""
-        mean, variance = self.expansion.moments(features)
-        return class_probability(self.likelihood, mean[:, 0], variance)
+        kernel, expansion = self.expansion.kernel, self.expansion
+        if kernel.precomputed or kernel.function is not None:
+            mean, variance = expansion.moments(features)
+            return class_probability(self.likelihood, mean[:, 0], variance)
+        out = np.empty(len(features))
+        signs = np.concatenate([[1.0], expansion.signs])
+        if not block_probabilities(
+            np.ascontiguousarray(features.T), expansion.vectors, 1.0 / kernel.length_scale,
+            kernel.kind, kernel.amplitude,
+            expansion.mean[:, 0] * signs, expansion.inverse * signs, self.likelihood, out,
+        ):  # fmt: skip
+            refuse_overflow(kernel)
+        return out
 
 
 def find_candidates(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
@@ -25,13 +26,12 @@ def kernel_columns(
     return kernel.matrix(features, vectors).T
 
 
-def refuse_overflow(kernel: Kernel, *moments: np.ndarray) -> None:
+def refuse_overflow(kernel: Kernel) -> NoReturn:
     """Refuse new rows whose latent moments are no numbers."""
-    if not all(np.isfinite(values).all() for values in moments):
-        raise ValueError(
-            f"kernel={kernel.name} overflows at some rows of X: their values are too large; check "
-            "their units against the training data."
-        )
+    raise ValueError(
+        f"kernel={kernel.name} overflows at some rows of X: their values are too large; check "
+        "their units against the training data."
+    )
 
 
 @dataclass(frozen=True)
@@ -78,5 +78,6 @@ class KernelExpansion:
                 mean[block] = design.T @ self.mean
                 projected = self.inverse @ design
                 variance[block] = np.einsum("an,an->n", projected, projected)
-        refuse_overflow(self.kernel, mean, variance)
+        if not (np.isfinite(mean).all() and np.isfinite(variance).all()):
+            refuse_overflow(self.kernel)
         return mean, variance

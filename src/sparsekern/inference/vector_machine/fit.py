@@ -9,13 +9,12 @@ import numpy as np
 
 from .columns import CandidateColumns
 from .machine import Machine, Problem, empty_machine, enlarged
-from .selection import add_column, refresh, scan, settle
+from .moves import add_column, settle
+from .selection import refresh, scan
+from .starts import spread_columns
 
 _FIRST_CAPACITY = 32
 _MOVES_AT_ONCE = 50  # between looks at the keyboard
-FEW_COLUMNS = 2  # with no more, a fit may be stuck
-START_COLUMNS = 10  # of the second start
-START_VARIANCE = 1e5  # of the function before it has seen the data: wide kernels need large weights
 
 
 @dataclass(frozen=True)
@@ -51,30 +50,43 @@ def fit_machine(
     max_steps: int,
     report: Callable[[], None] | None = None,
 ) -> FittedMachine:
-    """Fit from the bias alone and, where that ends with next to nothing, from many columns.
+    """Fit from the bias alone and from a few columns that say different things.
 
-    With a wide kernel no column may gain alone, though several together would. Whichever end has
-    the larger evidence is kept.
+    The evidence has many maxima. With a wide kernel no column may gain alone, though several
+    together would, and a climb from the bias ends too early; from several columns it seldom does.
+    Whichever end has the larger evidence is kept.
     """
-    machine = empty_machine(columns.n_rows, _FIRST_CAPACITY, bias_precision)
-    refresh(machine, problem)
-    found = _climb(machine, columns, problem, max_active, max_steps, report)
-    start = np.arange(min(START_COLUMNS, len(columns.signs), max_active))
-    if len(found.members) > FEW_COLUMNS or len(start) <= FEW_COLUMNS:
-        return found
+    bias = empty_machine(columns.n_rows, _FIRST_CAPACITY, bias_precision)
+    refresh(bias, problem)
+    best = _climb(bias, columns, problem, max_active, max_steps, report)
+    start, precisions = spread_columns(columns, max_active)
+    if len(start) < 2:
+        return best
+    several = _start_from(start, precisions, columns, problem, bias_precision)
+    if np.isfinite(several.evidence[0]):
+        other = _climb(several, columns, problem, max_active, max_steps, report)
+        if other.machine.evidence[0] > best.machine.evidence[0]:
+            best = other
+    return best
+
+
+def _start_from(
+    start: np.ndarray,
+    precisions: np.ndarray,
+    columns: CandidateColumns,
+    problem: Problem,
+    bias_precision: float,
+) -> Machine:
+    """Return a machine with these candidates."""
     machine = empty_machine(columns.n_rows, _FIRST_CAPACITY, bias_precision)
     size = len(start) + 1
     machine.size[0] = size
     machine.members[1:size] = start
     for place, candidate in enumerate(start.tolist()):
         machine.design[place + 1] = columns.signs[candidate] * columns.column(candidate)
-    square = float(np.mean(machine.design[1:size] ** 2))
-    machine.alpha[1:size] = len(start) * max(square, np.finfo(np.float64).tiny) / START_VARIANCE
+    machine.alpha[1:size] = precisions
     refresh(machine, problem)
-    if not np.isfinite(machine.evidence[0]):
-        return found
-    other = _climb(machine, columns, problem, max_active, max_steps, report)
-    return other if other.machine.evidence[0] > found.machine.evidence[0] else found
+    return machine
 
 
 def _climb(

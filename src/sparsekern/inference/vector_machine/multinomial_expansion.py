@@ -72,7 +72,8 @@ class MultinomialExpansion:
                     parts.append(self.inverse[:, mine] @ design[mine])
                 stacked = np.stack(parts, axis=1)  # (m, C, rows)
                 covariance[block] = np.einsum("acn,adn->ncd", stacked, stacked)
-        refuse_overflow(self.kernel, mean, covariance)
+        if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
+            refuse_overflow(self.kernel)
         return mean, covariance
 
     def _columns(self, features: np.ndarray) -> np.ndarray:

@@ -25,12 +25,13 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from .columns import CandidateColumns
-from .fit import FEW_COLUMNS, START_COLUMNS, START_VARIANCE
+from .starts import spread_columns
 
 _INDEPENDENT = 1e-10  # of a column that the active ones do not explain
 _LEAST_LEFT = 1e-14  # of an output's variance: the rest is rounding
 _NEAR_ONE = 1.0 - 1e-12
 _BISECTIONS = 50
+_FEW_COLUMNS = 2  # with no more, a fit may be stuck
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ class _Fit:
             self.norms[chosen] = np.einsum("mn,mn->m", table, table)
             self.products[chosen] = table @ targets
         self.members: list[int] = []
+        self.refused: list[int] = []  # since the last move kept
         self.design = np.empty((0, self.n))
         self.alpha = np.empty(0)
         self.cross = np.empty((0, count))
@@ -149,7 +151,7 @@ class _Fit:
         shared = solve_triangular(self.root, self.cross, lower=True)
         s = self.norms - np.einsum("am,am->m", shared, shared)
         usable = s > _INDEPENDENT * self.norms
-        usable[self.members] = False
+        usable[self.members + self.refused] = False
         s = np.where(usable, s, 1.0)
         q = self.products - self.cross.T @ self.mean
         rho = np.where(usable[:, None], q**2 / (s[:, None] * self.left), 0.0)
@@ -200,7 +202,7 @@ def fit_regression(
     max_steps: int,
     report: Callable[[], None] | None = None,
 ) -> FittedRegression:
-    """Fit from the bias alone and, where that ends with next to nothing, from many columns.
+    """Fit from the bias alone and, where that ends with next to nothing, from several columns.
 
     ``targets`` has the shape (n, outputs), no output constant. Whichever end has the larger
     evidence is kept.
@@ -208,13 +210,14 @@ def fit_regression(
     fit = _Fit(columns, targets, bias_precision)
     limits = (min_gain, max_active, max_steps, report)
     found = _climb(fit, *limits)
-    start = np.arange(min(START_COLUMNS, len(columns.signs), max_active))
-    if len(found.members) > FEW_COLUMNS or len(start) <= FEW_COLUMNS:
+    if len(found.members) > _FEW_COLUMNS:
+        return found
+    start, precisions = spread_columns(columns, max_active)
+    if len(start) <= _FEW_COLUMNS:
         return found
     fit = _Fit(columns, targets, bias_precision)
-    square = float(fit.norms[start].mean()) / len(targets)
-    for candidate in start:
-        fit.add(int(candidate), len(start) * square / START_VARIANCE)
+    for candidate, precision in zip(start.tolist(), precisions.tolist(), strict=True):
+        fit.add(candidate, precision)
     fit.solve()
     other = _climb(fit, *limits)
     return other if other.evidence > found.evidence else found
@@ -227,7 +230,11 @@ def _climb(
     max_steps: int,
     report: Callable[[], None] | None,
 ) -> FittedRegression:
-    """Take steps until nothing gains."""
+    """Take steps until nothing gains.
+
+    A column that lowers the evidence, as rounding in single precision can let happen, is taken back
+    and waits until another move is kept.
+    """
     path = [(fit.evidence, len(fit.alpha))]
     converged = False
     while len(path) <= max_steps:
@@ -236,6 +243,7 @@ def _climb(
         gain, place, alpha = fit.best_change()
         if gain > min_gain:
             fit.change(place, alpha)
+            fit.solve()
         else:
             if len(fit.members) >= min(max_active, len(fit.columns.signs)):
                 converged = True
@@ -244,8 +252,15 @@ def _climb(
             if gain <= min_gain:
                 converged = True
                 break
+            before = fit.evidence
             fit.add(candidate, alpha)
-        fit.solve()
+            fit.solve()
+            if not fit.evidence > before:
+                fit.change(len(fit.alpha) - 1, np.inf)
+                fit.solve()
+                fit.refused.append(candidate)
+                continue
+        fit.refused.clear()
         path.append((fit.evidence, len(fit.alpha)))
     return FittedRegression(
         members=np.array(fit.members, np.int64),

@@ -1,15 +1,13 @@
-r"""Which column to add, weigh anew or delete, and the move itself.
+r"""Which column to add, weigh anew or delete.
 
 With the column's own factors removed: in the model :math:`s_a=1/\Sigma_{aa}-\alpha_a-d_a`,
 :math:`q_a=\mu_a/\Sigma_{aa}-h_a`; outside :math:`s_m=\phi_m^\top T\phi_m-|C^{-1}\Phi^\top
 T\phi_m|^2`, :math:`q_m=\phi_m^\top e`, :math:`e=\nu-\tau\circ\Phi\mu`. The smoothed edge stays with
 its column: :math:`S=s+d`, :math:`Q=q+h`. A gain holds the likelihood sites fixed, so that the
-evidence can fall all the same: such a move is taken back.
+evidence can fall all the same: such a move is taken back (:mod:`.moves`).
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -18,7 +16,7 @@ from ...linalg.blas import solve_lower_rows
 from .expectation_propagation import refresh_ep
 from .gains import SMOOTHED, best_precision, gain
 from .laplace import refresh_laplace
-from .machine import Machine, Problem, fitted_values
+from .machine import fitted_values
 from .smoothed import SHARPNESS, refresh_smoothed
 
 LAPLACE, EP, SMOOTHED_EDGE = range(3)
@@ -38,23 +36,6 @@ def refresh(machine, problem):
         refresh_smoothed(machine, problem)
 
 
-def _snapshot(machine: Machine) -> Machine:
-    """Return a copy of all that a move changes; the columns themselves are only moved about."""
-    size = int(machine.size[0])
-    saved = {
-        name: values[tuple(slice(min(size, length)) for length in values.shape)].copy()
-        for name, values in machine._asdict().items()
-        if name not in ("design", "tau", "nu")
-    }
-    return machine._replace(tau=machine.tau.copy(), nu=machine.nu.copy(), **saved)
-
-
-def _restore(machine: Machine, before: Machine) -> None:
-    for now, then in zip(machine, before, strict=True):
-        if now is not then:
-            now[tuple(slice(length) for length in then.shape)] = then
-
-
 @jit
 def own_information(machine, problem, a):
     """Return (s, q) of an active column, as its rule wants them."""
@@ -64,47 +45,6 @@ def own_information(machine, problem, a):
         own += machine.edge_precision[a]
         moment -= machine.edge_shift[a]
     return max(precision - own, ROUNDED * precision), moment
-
-
-def add_column(
-    machine: Machine, problem: Problem, column: np.ndarray, sign: float, member: int, alpha: float
-) -> bool:
-    """Add a column unless the evidence falls; return whether it was added."""
-    before = _snapshot(machine)
-    at = int(machine.size[0])
-    np.multiply(column, sign, out=machine.design[at])
-    machine.size[0] = at + 1
-    machine.members[at] = member
-    machine.alpha[at] = alpha
-    machine.weight[at] = machine.edge_precision[at] = machine.edge_shift[at] = 0.0
-    refresh(machine, problem)
-    if before.evidence[0] < machine.evidence[0] < math.inf:  # false for NaN, too
-        return True
-    _restore(machine, before)
-    return False
-
-
-def _weigh_anew(machine: Machine, problem: Problem, a: int, alpha: float) -> bool:
-    """Change or, with an infinite precision, delete a column; return whether that was kept."""
-    before = _snapshot(machine)
-    last = int(machine.size[0]) - 1
-    if math.isfinite(alpha):
-        machine.alpha[a] = alpha
-    else:
-        machine.design[[a, last]] = machine.design[[last, a]]
-        for values in (
-            machine.members, machine.alpha, machine.weight, machine.edge_precision,
-            machine.edge_shift,
-        ):  # fmt: skip
-            values[a] = values[last]
-        machine.size[0] = last
-    refresh(machine, problem)
-    if before.evidence[0] < machine.evidence[0] < math.inf:
-        return True
-    if not math.isfinite(alpha):
-        machine.design[[a, last]] = machine.design[[last, a]]
-    _restore(machine, before)
-    return False
 
 
 @jit
@@ -120,26 +60,6 @@ def best_change(machine, problem, refused):
         if value > best:
             best, place, precision = value, a, alpha
     return place, precision
-
-
-def settle(machine: Machine, problem: Problem, refused: np.ndarray, most: int) -> int:
-    """Weigh active columns anew and delete them while that gains, the best move first.
-
-    ``refused`` marks candidates whose last move lowered the evidence; it is wiped by every move
-    that is kept. Returns the number of moves kept, at most ``most``.
-    """
-    kept = 0
-    while kept < most:
-        place, precision = best_change(machine, problem, refused)
-        if place == 0:
-            break
-        member = machine.members[place]
-        if _weigh_anew(machine, problem, place, precision):
-            refused[:] = False
-            kept += 1
-        else:
-            refused[member] = True
-    return kept
 
 
 @jit

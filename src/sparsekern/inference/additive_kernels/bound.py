@@ -29,19 +29,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..multiple_kernel.gamma_factor import GammaFactor
+from ..multiple_kernel.gamma_factor import GammaFactor, Prior
 from .forms import Evaluation, Form
-
-Prior = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class AdditivePriors:
-    """Shape and scale of the gamma priors."""
+    """Shape and scale of the gamma priors; kernels may have scales of their own."""
 
     kernel: Prior = (1e-10, 1e10)  # lambda
     sample: Prior = (1e-10, 1e10)  # tau
-    noise: Prior = (1e-3, 1e3)  # epsilon
+    noise: Prior = (0.2, 5.0)  # epsilon
+
+    def restricted(self, kernels: np.ndarray) -> AdditivePriors:
+        """Return the priors of some kernels, by mask or place."""
+        shape, scale = self.kernel
+        if np.ndim(scale) == 0:
+            return self
+        return replace(self, kernel=(shape, np.asarray(scale)[kernels]))
 
 
 @dataclass(frozen=True)
@@ -154,7 +159,9 @@ class Model:
         if row_of is not None:
             ranks = np.bincount(kernel_of, minlength=len(ranks))
         form = self.form.restricted(kept)
-        return replace(self, form=form, kernel_of=kernel_of, row_of=row_of, ranks=ranks)
+        return Model(
+            form, kernel_of, row_of, ranks, self.priors.restricted(kernels), self.learn_noise
+        )
 
 
 def _factor(

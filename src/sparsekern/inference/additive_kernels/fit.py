@@ -240,7 +240,7 @@ def _to_sparse_samples(
     start = state.scales.kernel[names] * np.array(own) / np.array(sizes)
     state.model = replace(
         state.model, form=form, kernel_of=kernel_of, row_of=row_of,
-        ranks=np.full(len(names), width),
+        ranks=np.full(len(names), width), priors=state.model.priors.restricted(names),
     )  # fmt: skip
     state.scales = Scales(np.maximum(start, 1e-8), np.ones(width), state.scales.noise)
     state.kernels, state.rows = names, np.arange(width)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
 
-from .resolvent import Resolvent, resolve
+from .resolvent import Resolvent, resolve, shared_root
 
 _LOG_TWO_PI = math.log(2.0 * math.pi)
 
@@ -199,9 +199,8 @@ class ColumnForm:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return weights, log |B| and the diagonal of G T B^-1 T G, for every output."""
         inner = reach[:, None] * self.gram * reach
-        if np.ptp(noise) == 0:
-            inner[np.diag_indices_from(inner)] += noise[0]
-            root = cholesky(inner, lower=True, overwrite_a=True)
+        root = shared_root(inner, noise)
+        if root is not None:
             weights = reach[:, None] * cho_solve((root, True), reach[:, None] * products)
             half = solve_triangular(root, reach[:, None] * self.gram, lower=True)
             spread = np.repeat(np.einsum("kj,kj->j", half, half)[:, None], len(noise), axis=1)

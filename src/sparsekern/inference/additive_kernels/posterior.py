@@ -9,13 +9,14 @@ features leave out of :math:`k_{m**}`. The noise adds :math:`\langle1/\epsilon_o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import eigh, solve_triangular
 
 from .bound import Model, Scales
 from .forms import ColumnForm, KernelForm, RowForm
+from .resolvent import shared_root
 from .whitening import Whitening
 
 Block = Callable[[int], np.ndarray]
@@ -32,10 +33,9 @@ class Spread:
     @classmethod
     def of(cls, matrix: np.ndarray, noise: np.ndarray) -> Spread:
         """Factor."""
-        if np.ptp(noise) == 0:
-            inner = matrix.copy()
-            inner[np.diag_indices_from(inner)] += noise[0]
-            return cls(cholesky(inner, lower=True, overwrite_a=True), None, len(noise))
+        root = shared_root(matrix, noise)
+        if root is not None:
+            return cls(root, None, len(noise))
         values, vectors = eigh(matrix, check_finite=False)
         return cls(vectors, np.maximum(values, 0.0)[:, None] + noise, len(noise))
 
@@ -132,6 +132,18 @@ class AdditivePosterior:
             return mean, None
         # where a kernel is not quite positive definite a variance may come out below zero
         return mean, np.maximum(prior[:, None] - self.spread.quadratic(rows), 0.0)
+
+    def for_prediction(self) -> AdditivePosterior:
+        """Return the posterior without what only the fit needed."""
+        form = self.model.form
+        if isinstance(form, RowForm):
+            return self
+        small: KernelForm | ColumnForm
+        if isinstance(form, KernelForm):
+            small = KernelForm(np.empty((0, form.n_samples, 0)), form.bias_variance)
+        else:
+            small = ColumnForm(np.empty((form.n_samples, 0)), np.empty((0, 0)), form.bias_variance)
+        return replace(self, model=replace(self.model, form=small))
 
     def contributions(self) -> tuple[np.ndarray, np.ndarray]:
         r"""Return mean and deviation of each kernel's variance over the training rows.

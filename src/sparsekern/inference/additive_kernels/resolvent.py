@@ -33,13 +33,27 @@ class Resolvent:
     traces: np.ndarray
 
 
+def shared_root(matrix: np.ndarray, noise: np.ndarray) -> np.ndarray | None:
+    """Return Cholesky's factor of v I + A where it serves all outputs.
+
+    None where noise variances differ, or where rounding has left A with eigenvalues below -v: the
+    eigendecomposition then mends it.
+    """
+    if np.ptp(noise) > 0:
+        return None
+    inner = matrix.copy()
+    inner[np.diag_indices_from(inner)] += noise[0]
+    try:
+        return cholesky(inner, lower=True, overwrite_a=True)
+    except np.linalg.LinAlgError:
+        return None
+
+
 def resolve(matrix: np.ndarray, noise: np.ndarray, targets: np.ndarray) -> Resolvent:
     """Solve for all outputs; ``matrix`` is symmetric and is not kept."""
     n_outputs = len(noise)
-    if np.ptp(noise) == 0:
-        inner = matrix.copy()
-        inner[np.diag_indices_from(inner)] += noise[0]
-        root = cholesky(inner, lower=True, overwrite_a=True)
+    root = shared_root(matrix, noise)
+    if root is not None:
         solutions = cho_solve((root, True), targets)
         log_determinant = 2.0 * np.log(np.diag(root)).sum()
         lower, _ = lapack.dpotri(root, lower=1)

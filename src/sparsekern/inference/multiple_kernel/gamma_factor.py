@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import gammaln, psi
 
+Prior = tuple[float, float] | tuple[float, np.ndarray]
+
 
 @dataclass(frozen=True)
 class GammaFactor:
@@ -25,7 +27,7 @@ class GammaFactor:
 
     shape: np.ndarray
     scale: np.ndarray
-    prior: tuple[float, float] | None
+    prior: Prior | None
 
     @classmethod
     def start(cls, form: tuple[int, ...] | int, prior: tuple[float, float]) -> GammaFactor:
@@ -37,7 +39,7 @@ class GammaFactor:
         """Return a variable that is known."""
         return cls(np.array(1.0), np.array(value), None)
 
-    def with_prior(self, prior: tuple[float, float]) -> GammaFactor:
+    def with_prior(self, prior: Prior) -> GammaFactor:
         """Return the factor as it is with another prior; what is known stays known."""
         return self if self.prior is None else replace(self, prior=prior)
 

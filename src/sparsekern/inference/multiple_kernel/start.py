@@ -96,11 +96,11 @@ def scale_step(posterior: Posterior) -> float:
     for block in samples:
         for factor in (block.precision, block.intermediate_precision):
             assert factor.prior is not None  # what is known has no scale to choose
-            up += float(factor.mean.sum()) / factor.prior[1]
+            up += float(np.sum(factor.mean / factor.prior[1]))
             kappa -= factor.prior[0] * factor.mean.size
     for weights in kernels:
         assert weights.precision.prior is not None
-        down += float(weights.precision.mean.sum()) / weights.precision.prior[1]
+        down += float(np.sum(weights.precision.mean / weights.precision.prior[1]))
         kappa += weights.precision.prior[0] * len(weights.mean)
     root = math.sqrt(kappa * kappa + 4.0 * up * down)
     square = (kappa + root) / (2.0 * down) if kappa >= 0 else 2.0 * up / (root - kappa)

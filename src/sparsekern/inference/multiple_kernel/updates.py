@@ -37,9 +37,11 @@ class Problem:
 
     @classmethod
     def of(cls, kernels: np.ndarray, targets: np.ndarray) -> Problem:
-        """Return the problem with its Gram matrix, one product of the kernels side by side."""
-        wide = np.concatenate(list(kernels), axis=1)
-        return cls(kernels, wide @ wide.T, targets)
+        """Return the problem with its Gram matrix; kernels are not copied."""
+        gram = np.zeros((kernels.shape[1],) * 2)
+        for kernel in kernels:
+            gram += kernel @ kernel.T
+        return cls(kernels, gram, targets)
 
     @classmethod
     def of_features(

@@ -275,9 +275,10 @@ vectors : {"per_kernel", "shared"}, default="per_kernel"
 share : {"kernel_weights", "sample_weights"}, default="kernel_weights"
     What several outputs (classes) have in common. With one output, the same. ``"sample_weights"``
     needs ``vectors="shared"``, and about as many kernels as outputs.
-kernel_sparsity : bool, default=True
+kernel_sparsity : bool or None, default=None
     Whether kernels may leave the model: a flat gamma prior of the precisions of kernel weights in
-    place of one with shape and rate 1.
+    place of one with shape and rate 1. None: yes, except where outputs are latent (likelihoods
+    "probit" and "multinomial_probit"), since their bound lets kernels go too easily.
 sample_sparsity : bool, default=False
     The same for training rows. The fit without it is the starting point. Predictions are then too
     sure of themselves, as those of relevance vector machines are.

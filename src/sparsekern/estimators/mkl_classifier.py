@@ -71,7 +71,7 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         length_scale: Any = "mean_distance",
         vectors: str = "per_kernel",
         share: str = "kernel_weights",
-        kernel_sparsity: bool = True,
+        kernel_sparsity: bool | None = None,
         sample_sparsity: bool = False,
         nonnegative: bool = False,
         landmarks: Any = None,
@@ -129,7 +129,7 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
             check_choice("likelihood", self.likelihood, (REGRESSION, PROBIT, MULTINOMIAL))
             self._margin = self._check_margin()
             prior = (0.2, 5.0) if self.vectors == "per_kernel" else (1.0, 1.0)
-            asked = self._check_parameters(prior)
+            asked = self._check_parameters(prior, self.likelihood == REGRESSION)
             X, y = self._validate_training(X, y, multi_output=True)
             signs, codes = self._encode(y)
             features = self._prepare_training(X)

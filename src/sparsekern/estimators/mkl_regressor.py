@@ -69,7 +69,7 @@ class BayesianMKLRegressor(MultiOutputMixin, RegressorMixin, MultipleKernelModel
         length_scale: Any = "mean_distance",
         vectors: str = "per_kernel",
         share: str = "kernel_weights",
-        kernel_sparsity: bool = True,
+        kernel_sparsity: bool | None = None,
         sample_sparsity: bool = False,
         nonnegative: bool = False,
         landmarks: Any = None,

@@ -32,7 +32,7 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
     length_scale: Any
     vectors: str
     share: str
-    kernel_sparsity: bool
+    kernel_sparsity: bool | None
     sample_sparsity: bool
     nonnegative: bool
     landmarks: Any
@@ -54,13 +54,14 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _check_parameters(self, noise_prior: tuple[float, float]) -> Asked:
-        """Return what is asked for; refuse what cannot be."""
+    def _check_parameters(self, noise_prior: tuple[float, float], sparse: bool = True) -> Asked:
+        """Return what is asked for; refuse what cannot be. ``sparse``: unless the user says."""
         check_choice("vectors", self.vectors, ("per_kernel", "shared"))
         check_choice("share", self.share, ("kernel_weights", "sample_weights"))
-        for name in ("kernel_sparsity", "sample_sparsity", "nonnegative", "normalize"):
+        for name in ("sample_sparsity", "nonnegative", "normalize", "standardize"):
             check_flag(name, getattr(self, name))
-        check_flag("standardize", self.standardize)
+        if self.kernel_sparsity is not None:
+            sparse = check_flag("kernel_sparsity", self.kernel_sparsity)
         check_choice("progress", self.progress, ("auto", True, False))
         if self.vectors == "per_kernel" and self.share == "sample_weights":
             raise ValueError(
@@ -76,7 +77,7 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
             )
         return Asked(
             share=self.share,
-            kernel_sparsity=bool(self.kernel_sparsity),
+            kernel_sparsity=sparse,
             sample_sparsity=bool(self.sample_sparsity),
             nonnegative=bool(self.nonnegative),
             normalize=bool(self.normalize),
@@ -170,7 +171,7 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
                 text.close()
         self._stack, self._functions = stack, functions
         self._set_attributes(record)
-        self._warn_about(record, isinstance(targets, np.ndarray))
+        self._warn_about(record, asked, isinstance(targets, np.ndarray))
         return record
 
     def _reporter(self, asked: Asked) -> tuple[Any, TextProgress | None]:
@@ -204,7 +205,7 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
         self.elbo_stages_ = np.array(record.stages, dtype=np.int64)
         self.elbo_ = record.bound
 
-    def _warn_about(self, record: FitRecord, of_unit_variance: bool) -> None:
+    def _warn_about(self, record: FitRecord, asked: Asked, of_unit_variance: bool) -> None:
         if not record.converged:
             warn_caller(
                 f"the fit ended after max_iter={self.max_iter} iterations of a stage before its "

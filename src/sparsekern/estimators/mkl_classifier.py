@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,8 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         values beyond the margin on the side of the label, each class against the rest.
         ``"multinomial_probit"``: the class with the largest latent value.
     margin : float or None, default=None
-        Margin of ``likelihood="probit"``, at least 0; None: 0 with ``vectors="per_kernel"``, 1 with
-        ``"shared"``. Bounds with different margins cannot be compared.
+        Margin of ``likelihood="probit"``, at least 0; None: 0 for two classes and for several
+        labels, 1 for more classes. Bounds with different margins cannot be compared.
     <<variational parameters>>
 
     Attributes
@@ -127,11 +128,13 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         """
         with self._all_or_nothing():
             check_choice("likelihood", self.likelihood, (REGRESSION, PROBIT, MULTINOMIAL))
-            self._margin = self._check_margin()
+            self._check_margin()
             prior = (0.2, 5.0) if self.vectors == "per_kernel" else (1.0, 1.0)
             asked = self._check_parameters(prior, self.likelihood == REGRESSION)
             X, y = self._validate_training(X, y, multi_output=True)
             signs, codes = self._encode(y)
+            several = signs.shape[1] > 1 and not self._multi_label
+            self._margin = float(several) if self.margin is None else float(self.margin)
             features = self._prepare_training(X)
             targets: np.ndarray | Latent
             n_outputs = signs.shape[1]
@@ -146,18 +149,18 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
             self._fit_functions(features, targets, asked, n_outputs)
         return self
 
-    def _check_margin(self) -> float:
+    def _check_margin(self) -> None:
         if self.margin is None:
-            return 1.0 if self.likelihood == PROBIT and self.vectors == "shared" else 0.0
+            return
         if self.likelihood != PROBIT:
             raise ValueError(
                 f"margin={self.margin!r} belongs to likelihood='probit', got likelihood="
                 f"{self.likelihood!r}; leave margin at None."
             )
-        value = float(self.margin)
-        if not (np.isfinite(value) and value >= 0):
-            raise ValueError(f"margin must be a number of at least 0, got {self.margin!r}.")
-        return value
+        if isinstance(self.margin, bool) or not isinstance(self.margin, Real):
+            raise TypeError(f"margin must be None or a number of at least 0, got {self.margin!r}.")
+        if not (np.isfinite(self.margin) and self.margin >= 0):
+            raise ValueError(f"margin must be None or a number of at least 0, got {self.margin!r}.")
 
     def _encode(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return labels of -1 and +1, one column per output, and the codes of classes."""

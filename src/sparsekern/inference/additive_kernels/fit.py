@@ -19,6 +19,7 @@ _SHORT = 15  # iterations by which starts are compared
 _ROUNDS = 8  # of dropping what is dead, with sample sparsity, and of revivals
 _SMOOTHINGS = 10  # of the latent outputs between steps of the scales
 _STEPS = 4  # iterations of the scales between those
+_SMALL = 1e-2  # the same for kernels that rows are chosen for: a narrow one would fit the noise
 _NEGLIGIBLE = 1e-4  # variance, of the targets, below which a kernel or a row is dead
 
 
@@ -131,7 +132,8 @@ def fit_additive(
     if n_init > 1 and schedule.max_iter > _SHORT:
         _advance(best, latent, replace(schedule, max_iter=schedule.max_iter - _SHORT), report)
     _look_for_missed(best, latent, schedule, report)
-    kept = _alive(best.model.component_scales(best.scales), best.model.kernel_of, n_kernels)
+    components, owner = best.model.component_scales(best.scales), best.model.kernel_of
+    kept = _alive(components, owner, n_kernels, _SMALL if sample_sparsity else _NEGLIGIBLE)
     if sample_sparsity:
         _to_sparse_samples(best, cross, vectors, kept, bias_variance, latent, schedule, report)
         whitenings = None
@@ -189,10 +191,12 @@ def _look_for_missed(
         _advance(state, latent, schedule, report)
 
 
-def _alive(components: np.ndarray, owner: np.ndarray, count: int) -> np.ndarray:
+def _alive(
+    components: np.ndarray, owner: np.ndarray, count: int, limit: float = _NEGLIGIBLE
+) -> np.ndarray:
     largest = np.zeros(count)
     np.maximum.at(largest, owner, components)
-    return largest > _NEGLIGIBLE * max(float(components.max(initial=0.0)), 1.0)
+    return largest > limit * max(float(components.max(initial=0.0)), 1.0)
 
 
 def _drop(

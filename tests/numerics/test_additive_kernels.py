@@ -263,7 +263,13 @@ def test_whitening_gives_the_kernel_back_and_finds_its_rank():
 
 
 def fit(kernels, targets, rows=None, priors=None, **options):
-    options = {"sample_sparsity": False, "bias_variance": 100.0, "n_init": 2, **options}
+    options = {
+        "kernel_sparsity": True,
+        "sample_sparsity": False,
+        "bias_variance": 100.0,
+        "n_init": 2,
+        **options,
+    }
     columns = slice(None) if rows is None else rows
     return fit_additive(
         lambda m: np.ascontiguousarray(kernels[m][:, columns]),
@@ -321,6 +327,24 @@ def test_order_of_kernels_and_a_kernel_given_twice():
     twice = fit(kernels[[0, 0, 1, 2]], targets)
     assert np.isfinite(twice.bound)
     assert_allclose(twice.fitted, first.fitted, atol=0.02)
+
+
+def test_kernels_leave_only_where_they_may_and_only_if_not_missed():
+    kernels, targets = make_data(outputs=1)
+    rng = np.random.default_rng(4)
+    other = rng.standard_normal((40, 3))
+    noise = np.stack([np.exp(-np.abs(other[:, [m]] - other[:, m])) for m in range(3)])
+    both = np.concatenate([kernels[:1], noise])
+    free = fit(both, targets)
+    left = free.posterior.kernels
+    assert 0 in left and len(left) < 4
+    kept = fit(both, targets, kernel_sparsity=False)
+    assert_array_equal(kept.posterior.kernels, np.arange(4))
+    assert_allclose(free.fitted, kept.fitted, atol=0.02)
+    only = Model(KernelForm(both[left], 100.0), np.arange(len(left)), None,
+                 np.full(len(left), 40), AdditivePriors())  # fmt: skip
+    best = ascend(only, free.posterior.scales, targets, Schedule(300, 1e-9, 1e-13))
+    assert best.bound - only.evaluate(free.posterior.scales, targets)[0] < 0.1
 
 
 def test_all_landmarks_are_no_landmarks():

@@ -114,6 +114,7 @@ def fit_per_kernel(
         targets,
         AdditivePriors(kernel=(shape, scales), noise=asked.noise_prior),
         AdditiveSchedule(max_iter=asked.max_iter, tolerance=asked.tolerance),
+        kernel_sparsity=asked.kernel_sparsity,
         sample_sparsity=asked.sample_sparsity,
         bias_variance=_BIAS_VARIANCE,
         n_init=asked.n_init,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..multiple_kernel.latent import Latent
-from .ascent import Ascent, Schedule, ascend, revive
+from .ascent import LEAST, Ascent, Schedule, ascend, revive
 from .bound import AdditivePriors, Model, Scales
 from .forms import Form, KernelForm, column_form
 from .posterior import AdditivePosterior, Block, make_posterior
@@ -20,6 +20,7 @@ _ROUNDS = 8  # of dropping what is dead, with sample sparsity, and of revivals
 _SMOOTHINGS = 10  # of the latent outputs between steps of the scales
 _STEPS = 4  # iterations of the scales between those
 _SMALL = 1e-2  # the same for kernels that rows are chosen for: a narrow one would fit the noise
+_FELT = 0.1  # loss of log evidence above which a small kernel stays
 _NEGLIGIBLE = 1e-4  # variance, of the targets, below which a kernel or a row is dead
 
 
@@ -107,13 +108,17 @@ def fit_additive(
     priors: AdditivePriors,
     schedule: Schedule,
     *,
+    kernel_sparsity: bool,
     sample_sparsity: bool,
     bias_variance: float,
     n_init: int,
     rng: np.random.Generator,
     report: Report | None = None,
 ) -> FittedAdditive:
-    """Fit from several starts; sample sparsity by continuation from a fit without it."""
+    """Fit from several starts; sample sparsity by continuation from a fit without it.
+
+    With ``kernel_sparsity`` kernels that the fit does not need are left out in the end.
+    """
     form, kernel_of, ranks, whitenings = build_form(cross, n_kernels, vectors, bias_variance)
     latent = None if isinstance(targets, np.ndarray) else targets
     values = targets if isinstance(targets, np.ndarray) else targets.start()
@@ -133,7 +138,10 @@ def fit_additive(
         _advance(best, latent, replace(schedule, max_iter=schedule.max_iter - _SHORT), report)
     _look_for_missed(best, latent, schedule, report)
     components, owner = best.model.component_scales(best.scales), best.model.kernel_of
-    kept = _alive(components, owner, n_kernels, _SMALL if sample_sparsity else _NEGLIGIBLE)
+    kept = np.ones(n_kernels, bool)
+    if kernel_sparsity:
+        kept = _alive(components, owner, n_kernels, _SMALL if sample_sparsity else _NEGLIGIBLE)
+        _leave_out_idle(best, kept)
     if sample_sparsity:
         _to_sparse_samples(best, cross, vectors, kept, bias_variance, latent, schedule, report)
         whitenings = None
@@ -197,6 +205,21 @@ def _alive(
     largest = np.zeros(count)
     np.maximum.at(largest, owner, components)
     return largest > limit * max(float(components.max(initial=0.0)), 1.0)
+
+
+def _leave_out_idle(state: _State, kept: np.ndarray) -> None:
+    """Take small kernels off the mask, the smallest first, whose loss is not felt."""
+    size = state.scales.kernel.copy()
+    size[~kept] = LEAST
+    value = state.model.evaluate(replace(state.scales, kernel=size), state.targets)[2].value
+    for kernel in np.argsort(size):
+        if not kept[kernel] or size[kernel] > _SMALL * max(float(size.max()), 1.0):
+            continue
+        trial = size.copy()
+        trial[kernel] = LEAST
+        found = state.model.evaluate(replace(state.scales, kernel=trial), state.targets)[2].value
+        if found > value - _FELT:
+            size, value, kept[kernel] = trial, found, False
 
 
 def _drop(

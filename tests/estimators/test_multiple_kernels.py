@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import ndtr, ndtri
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -307,6 +308,23 @@ def test_the_margin_is_heard():
 
 
 # scikit-learn's tools
+
+
+def test_the_temperature_is_heard():
+    """Calibrated probabilities belong to deviations times the factor found."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(1.0, 1.0, (60, 2))
+    y = X[:, 0] + X[:, 1] > 2.0
+    plain = BayesianMKLClassifier(calibrate=False, random_state=0).fit(X, y)
+    model = BayesianMKLClassifier(random_state=0).fit(X, y)
+    assert plain.temperature_ == 1.0
+    assert model.temperature_ < 0.9
+    expected = ndtr(ndtri(plain.predict_proba(X)[:, 1]) / model.temperature_)
+    assert_allclose(model.predict_proba(X)[:, 1], expected, rtol=1e-8)
+    with pytest.raises(ValueError, match="calibrate=True needs likelihood='regression'"):
+        BayesianMKLClassifier(calibrate=True, likelihood="probit").fit(X, y)
+    with pytest.raises(TypeError, match="calibrate"):
+        BayesianMKLClassifier(calibrate="yes").fit(X, y)
 
 
 def test_pipelines_grids_clones_and_pickles():

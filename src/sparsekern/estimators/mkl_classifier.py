@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -11,7 +12,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from .._checks import check_choice
+from .._checks import check_choice, check_flag
+from ..inference.additive_kernels.left_out import choose_temperature
 from ..inference.multiple_kernel.latent import (
     Latent,
     MultinomialProbit,
@@ -43,10 +45,16 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
     margin : float or None, default=None
         Margin of ``likelihood="probit"``, at least 0; None: 0 for two classes and for several
         labels, 1 for more classes. Bounds with different margins cannot be compared.
+    calibrate : bool or None, default=None
+        Whether one factor for all predictive deviations is chosen by the log-loss of predictions
+        that leave each row out (no other fits are needed). None: with ``likelihood="regression"``
+        and ``vectors="per_kernel"``, the only ones that can.
     <<variational parameters>>
 
     Attributes
     ----------
+    temperature_ : float
+        The factor of the predictive deviations; 1 unless calibrated.
     classes_ : ndarray of shape (n_classes,)
         With several labels: their numbers.
     <<several kernels attributes>>
@@ -80,6 +88,7 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         standardize: bool = True,
         likelihood: str = REGRESSION,
         margin: float | None = None,
+        calibrate: bool | None = None,
         n_init: int = 4,
         max_iter: int = 300,
         tol: float = 1e-3,
@@ -98,6 +107,7 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         self.standardize = standardize
         self.likelihood = likelihood
         self.margin = margin
+        self.calibrate = calibrate
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -129,6 +139,7 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         with self._all_or_nothing():
             check_choice("likelihood", self.likelihood, (REGRESSION, PROBIT, MULTINOMIAL))
             self._check_margin()
+            calibrate = self._check_calibrate()
             prior = (0.2, 5.0) if self.vectors == "per_kernel" else (1.0, 1.0)
             asked = self._check_parameters(prior, self.likelihood == REGRESSION)
             X, y = self._validate_training(X, y, multi_output=True)
@@ -146,8 +157,26 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
             else:
                 n_outputs = len(self.classes_)
                 targets = MultinomialProbit(codes, n_outputs)
-            self._fit_functions(features, targets, asked, n_outputs)
+            asked = replace(asked, left_out=calibrate)
+            record = self._fit_functions(features, targets, asked, n_outputs)
+            self.temperature_ = 1.0
+            if record.left_out is not None:
+                mean, variance = record.left_out
+                mean, variance = self._centre + self._spread * mean, self._spread**2 * variance
+                classes = None if self._multi_label or n_outputs == 1 else codes
+                self.temperature_ = choose_temperature(mean, variance, signs, classes)
         return self
+
+    def _check_calibrate(self) -> bool:
+        able = self.likelihood == REGRESSION and self.vectors == "per_kernel"
+        if self.calibrate is None:
+            return able
+        if check_flag("calibrate", self.calibrate) and not able:
+            raise ValueError(
+                "calibrate=True needs likelihood='regression' and vectors='per_kernel', got "
+                f"likelihood={self.likelihood!r} and vectors={self.vectors!r}; leave it at None."
+            )
+        return bool(self.calibrate)
 
     def _check_margin(self) -> None:
         if self.margin is None:
@@ -197,7 +226,8 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
             found = winning_probabilities(mean, variance)
             return found[:, 1] if len(self.classes_) == 2 else found
         if self.likelihood == REGRESSION:
-            mean, variance = self._centre + self._spread * mean, self._spread**2 * variance
+            scale = self.temperature_ * self._spread
+            mean, variance = self._centre + self._spread * mean, scale**2 * variance
             if mean.shape[1] > 1 and not self._multi_label:
                 return winning_probabilities(mean, variance)
             each = ndtr(mean / np.sqrt(variance))

@@ -10,6 +10,7 @@ import numpy as np
 from ..inference.additive_kernels.ascent import Schedule as AdditiveSchedule
 from ..inference.additive_kernels.bound import AdditivePriors
 from ..inference.additive_kernels.fit import fit_additive
+from ..inference.additive_kernels.left_out import left_out_moments
 from ..inference.additive_kernels.posterior import AdditivePosterior
 from ..inference.additive_kernels.whitening import Whitening
 from ..inference.multiple_kernel.fit import Schedule, fit_kernels, fitted_values
@@ -38,6 +39,7 @@ class Asked:
     n_init: int
     max_iter: int
     tolerance: float
+    left_out: bool = False  # whether predictions of rows left out are wanted
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class FitRecord:
     active_kernels: np.ndarray
     active_vectors: np.ndarray
     noise_variance: np.ndarray
+    left_out: tuple[np.ndarray, np.ndarray] | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,10 @@ def fit_per_kernel(
         rng=rng,
         report=report,
     )
-    posterior = found.posterior
+    posterior, left_out = found.posterior, None
+    if asked.left_out:
+        assert isinstance(targets, np.ndarray)
+        left_out = left_out_moments(posterior, targets, found.fitted)
     mean, deviation = np.zeros(stack.count), np.zeros(stack.count)
     mean[posterior.kernels], deviation[posterior.kernels] = posterior.contributions()
     root = np.sqrt(mean)
@@ -135,6 +141,7 @@ def fit_per_kernel(
         active_kernels=posterior.kernels,
         active_vectors=vectors if posterior.rows is None else vectors[posterior.rows],
         noise_variance=posterior.noise_variance,
+        left_out=left_out,
     )  # fmt: skip
     return AdditiveFunctions(posterior.for_prediction()), record
 

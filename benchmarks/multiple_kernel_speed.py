@@ -7,8 +7,8 @@ by side; the aim is 3), and beside the printed algorithm, which must give the sa
 least 3 times as slow); `iteration`: one evaluation of bound and gradient of the default model on
 the same kernels beside its floor (Cholesky factorisation, inverse, weighted sum of the kernels and
 products with them). `fit`: `BayesianMKLRegressor(landmarks=500)` on P = 5 Gaussian kernels as N
-grows (one start, 40 iterations), in a process of its own: time beside that at N = 6,250, `growth` the exponent between
-neighbours, and peak memory in MB (4,096 allowed at N = 50,000).
+grows (one start, 40 iterations), in a process of its own: time beside that at N = 6,250, `growth`
+the exponent between neighbours, and peak memory in MB (4,096 allowed at N = 50,000).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ class WeightedSumGP:
     """Fit on kernels of shape (P, n, n) and targets (n,) or (n, L); predict from (P, n, new)."""
 
     def fit(self, kernels: np.ndarray, targets: np.ndarray) -> WeightedSumGP:
+        """Climb the log evidence from equal weights."""
         p, n, _ = kernels.shape
         targets = np.reshape(targets, (n, -1))
         self.centre, self.scale = targets.mean(axis=0), targets.std(axis=0)
@@ -55,8 +56,10 @@ class WeightedSumGP:
         return mean, np.sqrt(np.maximum(variance, 1e-12))[:, None] * self.scale
 
     def probabilities(self, kernels: np.ndarray, diagonals: np.ndarray) -> np.ndarray:
-        """Return class probabilities of -1/+1 targets: the chance of the largest of independent
-        predictive normals, or with one column that of a value above zero.
+        """Return class probabilities where targets were -1 and +1.
+
+        A class is as probable as its predictive normal variable is the largest of independent
+        ones, or with one column as that is above zero.
         """
         mean, deviation = self.predict(kernels, diagonals)
         if mean.shape[1] == 1:

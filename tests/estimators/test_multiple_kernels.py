@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr, ndtri
+from scipy.stats import norm
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -300,6 +301,17 @@ def test_labels_must_vary_and_not_exclude_each_other():
         BayesianMKLClassifier().fit(X, LABELS * [1, 0, 1])
 
 
+@pytest.mark.parametrize("vectors", ["per_kernel", "shared"])
+def test_classes_by_regression_are_as_probable_as_draws_on_their_side(vectors):
+    rare = np.quantile(F, 0.85) < F  # far from balanced
+    options = {**SHARED, "vectors": vectors}
+    response = BayesianMKLRegressor(**options).fit(X, 2.0 * rare - 1)
+    mean, std = response.predict(X, return_std=True)
+    proba = BayesianMKLClassifier(**options).fit(X, rare).predict_proba(X)[:, 1]
+    assert_allclose(proba, norm.cdf(mean / std), rtol=1e-8)
+    assert proba.mean() == pytest.approx(rare.mean(), abs=0.08)
+
+
 def test_the_margin_is_heard():
     models = [BayesianMKLClassifier(likelihood="probit", margin=v, **QUICK) for v in (None, 0, 1)]
     proba = [model.fit(X, TWO).predict_proba(X) for model in models]
@@ -446,6 +458,13 @@ def test_strange_data_are_fitted():
         X, X @ [1, 2, 3, 4]
     )
     assert_allclose(exact.predict(X), X @ [1, 2, 3, 4], rtol=1e-3)
+
+
+def test_many_rows_get_a_hint(monkeypatch):
+    monkeypatch.setattr("sparsekern.estimators.multiple_kernel._MANY_NUMBERS", 10_000)
+    with pytest.warns(UserWarning, match="7 kernels of 70 rows take.*landmarks=500"):
+        BayesianMKLRegressor(**QUICK).fit(X, Y)
+    BayesianMKLRegressor(landmarks=20, **QUICK).fit(X, Y)
 
 
 def test_warnings():

@@ -279,6 +279,32 @@ def test_covariances_of_outputs_are_those_of_draws():
         assert_allclose(found.covariance[:, 0, 1], found.covariance[:, 1, 0])
 
 
+def test_the_covariance_of_outputs_that_share_kernel_weights_is_exact():
+    """Given independent sample weights, it is the one of biases and kernel weights, densely."""
+    problem = make_problem(7, n=20, outputs=2)
+    problem = replace(problem, targets=problem.targets * [1.0, 3.0] - [0.0, 9.0])
+    posterior = start(problem)
+    for _ in range(5):
+        sweep(problem, posterior)
+    block = posterior.kernels[0]
+    dense = np.zeros((5, 5))
+    dense[2:, 2:] = np.diag(block.precision.mean)
+    for place, output in enumerate(posterior.outputs):
+        samples, weight = posterior.samples[output.samples], float(output.noise_precision.mean)
+        centre = samples.intermediate
+        dense[place, place] = float(output.bias_precision.mean) + 20 * weight
+        dense[place, 2:] = dense[2:, place] = weight * centre.sum(axis=1)
+        dense[2:, 2:] += weight * (centre @ centre.T + 20 * samples.covariance)
+    covariance = np.linalg.inv(dense)
+    new = np.random.default_rng(8).uniform(0, 1, (3, 20, 4))
+    found = predict(posterior, new).covariance[:, 0, 1]
+    for point in range(4):
+        first, second = (
+            np.append(np.eye(2)[o], new[:, :, point] @ posterior.samples[o].mean) for o in range(2)
+        )
+        assert_allclose(found[point], first @ covariance @ second, rtol=1e-8, atol=1e-12)
+
+
 def test_landmarks_and_latent_outputs_in_the_whole_fit():
     problem = make_problem(12, n=60, outputs=1, vectors=12)
     latent = Probit(np.where(problem.targets > 1.5, 1.0, -1.0), 1.0)

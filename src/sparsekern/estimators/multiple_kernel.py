@@ -23,6 +23,7 @@ from .standardizer import Standardizer
 _NUMBERS_AT_A_TIME = 4_000_000
 _SHORT_STARTS = 15
 _LEAST_FITTED_VARIANCE = 0.01
+_MANY_NUMBERS = 400_000_000  # of all kernels: three gigabytes
 
 
 class MultipleKernelModel(AllOrNothing, BaseEstimator):
@@ -159,6 +160,12 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
                 f"{n_outputs} outputs share the sample weights of {stack.count} kernels: they are "
                 "mixtures of as many functions as there are kernels, which is rarely enough; use "
                 "share='kernel_weights', or more kernels."
+            )
+        if stack.vectors is None and stack.count * len(features) ** 2 > _MANY_NUMBERS:
+            warn_caller(
+                f"{stack.count} kernels of {len(features)} rows take "
+                f"{8e-9 * stack.count * len(features) ** 2:.0f} GB, and the time of a fit grows "
+                "with the cube of the rows; landmarks=500 makes both linear in the rows."
             )
         rng = np.random.default_rng(state.randint(2**31 - 1))
         fit = fit_per_kernel if self.vectors == "per_kernel" else fit_shared

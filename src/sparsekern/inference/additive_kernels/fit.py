@@ -76,21 +76,24 @@ def build_form(
 
     ``cross(m)`` is kernel m between all rows and the vectors (None: all rows).
     """
-    blocks = []
+    blocks, whitenings = [], []
     if vectors is None:
-        kernels = [cross(m) for m in range(n_kernels)]
-        n = len(kernels[0])
-        whitenings = []
+        first = cross(0)
+        n = len(first)
+        kernels = np.empty((n_kernels, n, n))
+        kernels[0] = first
+        for m in range(1, n_kernels):
+            kernels[m] = cross(m)
+        total = 0
         for kernel in kernels:
             whitenings.append(Whitening.of(kernel))
-            if sum(len(w.pivots) for w in whitenings) >= n:  # from rows it is then
-                stacked = np.stack(kernels)
+            total += len(whitenings[-1].pivots)
+            if total >= n:  # from rows it is then
                 ranks = np.full(n_kernels, n)
-                return KernelForm(stacked, bias_variance), np.arange(n_kernels), ranks, None
+                return KernelForm(kernels, bias_variance), np.arange(n_kernels), ranks, None
         blocks = [w.features(kernel) for w, kernel in zip(whitenings, kernels, strict=True)]
         del kernels
     else:
-        whitenings = []
         for m in range(n_kernels):
             block = cross(m)
             whitenings.append(Whitening.of(block[vectors]))

@@ -3,6 +3,8 @@
 __version__ = "0.1.0.dev0"
 
 from .estimators import (
+    BayesianMKLClassifier,
+    BayesianMKLRegressor,
     DoublySparseClassifier,
     DoublySparseRegressor,
     GKMClassifier,
@@ -16,6 +18,8 @@ from .estimators import (
 )
 
 __all__ = [
+    "BayesianMKLClassifier",
+    "BayesianMKLRegressor",
     "DoublySparseClassifier",
     "DoublySparseRegressor",
     "GKMClassifier",

@@ -48,10 +48,8 @@ def make_posterior(problem, share, hyperpriors=PLAIN, sweeps=10):
 
 
 def steps(problem, posterior, rescale):
-    for block in posterior.samples:
-        yield "sample weights", lambda b=block: update_sample_weights(problem, b, True)
-    for number in range(len(posterior.samples)):
-        yield "intermediate", lambda k=number: update_intermediate(problem, posterior, k)
+    yield "sample weights", lambda: update_sample_weights(problem, posterior.samples)
+    yield "intermediate", lambda: update_intermediate(problem, posterior)
     yield "noise", lambda: update_noise(problem, posterior)
     for number in range(len(posterior.kernels)):
         yield "kernel weights", lambda k=number: update_kernel_weights(problem, posterior, k)
@@ -97,7 +95,7 @@ def test_the_bound_is_the_mean_of_log_p_less_log_q(share, draws):
     for block in posterior.samples:
         lam = sample_gamma(rng, block.precision, draws)
         ups = sample_gamma(rng, block.intermediate_precision, draws)[:, 0]
-        root = solve_triangular(block.root, np.diag(block.reach), lower=True)
+        root = solve_triangular(block.factor.root, np.diag(block.factor.reach), lower=True)
         cov_a = root.T @ root
         a = rng.multivariate_normal(block.mean, cov_a, draws)
         g = block.intermediate + np.einsum(
@@ -198,7 +196,7 @@ def test_predictive_variance_is_that_of_samples(share):
     draws = 200_000
     for place, output in enumerate(posterior.outputs):
         block, weights = posterior.samples[output.samples], posterior.kernels[output.kernels]
-        root = solve_triangular(block.root, np.diag(block.reach), lower=True)
+        root = solve_triangular(block.factor.root, np.diag(block.factor.reach), lower=True)
         a = block.mean + rng.standard_normal((draws, 20)) @ root
         noise = 1.0 / rng.gamma(
             block.intermediate_precision.shape, block.intermediate_precision.scale, draws
@@ -230,6 +228,7 @@ def test_the_scale_step_keeps_predictions_and_a_flip_of_signs_keeps_everything()
     assert evidence_bound(problem, posterior) >= bound
     for block in flipped.samples:
         block.mean, block.intermediate = -block.mean, -block.intermediate
+        block.projection = -block.projection
     for weights in flipped.kernels:
         weights.mean = -weights.mean
     for output in flipped.outputs:
@@ -245,6 +244,7 @@ def test_the_order_of_kernels_and_a_kernel_given_twice():
     moved = Problem.of(problem.kernels[order], problem.targets)
     other = copy.deepcopy(posterior)
     other.samples[0].intermediate = posterior.samples[0].intermediate[order]
+    other.samples[0].projection = posterior.samples[0].projection[order]
     for _ in range(20):
         sweep(problem, posterior)
         sweep(moved, other)
@@ -269,7 +269,8 @@ def test_sparsity_is_reached_by_continuation_and_does_not_empty_the_model():
     schedule = Schedule(max_sweeps=150)
     rng = np.random.default_rng(0)
     fitted = fit_kernels(problem, "kernel_weights", SPARSE, schedule, 2, rng)
-    assert len(fitted.stages) == 2
+    assert len(fitted.stages) >= 2  # the change of priors, and something that died
     assert fitted_values(fitted.posterior).var() > 0.3 * problem.targets.var()
-    assert np.all(np.diff(fitted.path[: fitted.stages[0]]) > -1e-9 * abs(fitted.bound))
-    assert np.all(np.diff(fitted.path[fitted.stages[0] :]) > -1e-9 * abs(fitted.bound))
+    assert len(fitted.kept.vectors) < 60
+    for part in np.split(fitted.path, fitted.stages):
+        assert np.all(np.diff(part) > -1e-9 * abs(fitted.bound))

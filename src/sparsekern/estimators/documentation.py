@@ -260,6 +260,81 @@ evidence_path_ : ndarray of shape (n_steps, 2)
     Log evidence and number of columns, biases included, at that width: of the bias alone, after
     every addition and after the changes and deletions that follow it (one-vs-rest: a list of
     them). See :func:`sparsekern.plotting.plot_evidence_path`.""",
+    "several kernels parameters": """\
+kernel : None, str, kernel object, callable, list or "precomputed", default=None
+    None: Gaussian kernels at seven widths from 0.2 to 3 median distances between training rows. A
+    list holds several kernels or ``(kernel, columns)`` pairs, the columns by index, mask, slice or
+    name. A kernel is ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``,
+    ``"linear"``, any other name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, an object of
+    :mod:`sklearn.gaussian_process.kernels`, or a callable ``k(A, B)``. With ``"precomputed"`` X
+    holds the kernels, of shape (rows, training rows, n_kernels), the kernels last, so that
+    cross-validation of scikit-learn can cut it.
+length_scale : float, array or str, default="mean_distance"
+    Length scale of kernels given by name, as scikit-learn defines it (Gaussian kernel
+    :math:`\\exp(-d^2/2\\ell^2)`); ``"mean_distance"``, ``"median_distance"``: that distance
+    between training rows, in the columns of the kernel, over :math:`\\sqrt2`.
+vectors : {"per_kernel", "shared"}, default="per_kernel"
+    Sample weights of each kernel, or one vector of them for all kernels. The former needs kernels
+    that are positive semi-definite.
+share : {"kernel_weights", "sample_weights"}, default="kernel_weights"
+    What several outputs (classes) have in common. With one output, the same. ``"sample_weights"``
+    needs ``vectors="shared"``, and about as many kernels as outputs.
+kernel_sparsity : bool or None, default=None
+    Whether kernels may leave the model: a flat gamma prior of the precisions of kernel weights in
+    place of one with shape and rate 1. None: yes, except where outputs are latent (likelihoods
+    "probit" and "multinomial_probit"), since their bound lets kernels go too easily.
+sample_sparsity : bool, default=False
+    The same for training rows. The fit without it is the starting point. Predictions are then too
+    sure of themselves, as those of relevance vector machines are.
+nonnegative : bool, default=False
+    Whether kernel weights must not be negative; for ``vectors="shared"``.
+landmarks : None, int or array of int, default=None
+    Training rows that kernels compare with: all, so many (those nearest to the centres of a k-means
+    clustering), or the rows named. Time and memory are then linear in the number of rows.
+normalize : bool, default=True
+    Divide every kernel by the mean of its diagonal at the training rows.
+standardize : bool, default=True
+    Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
+    ``"precomputed"``).""",
+    "variational parameters": """\
+n_init : int, default=4
+    Starts, of which the one with the largest bound is kept.
+max_iter : int, default=300
+    Largest number of iterations of a stage of the fit.
+tol : float, default=0.001
+    The fit ends when the fitted values change less than this in five iterations, in standard
+    deviations of y, and the bound hardly gains.
+progress : "auto", True or False, default="auto"
+    Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
+    terminal.
+random_state : int, RandomState or None, default=None
+    Seed of the starts and of the clustering for ``landmarks``.""",
+    "several kernels attributes": """\
+n_features_in_ : int
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Only if X has string column names.
+kernel_weights_, kernel_weights_std_ : ndarray of shape (n_kernels,)
+    Size of each kernel and its posterior standard deviation. With ``vectors="per_kernel"`` the
+    standard deviation, over the training rows, of the function that the kernel contributes, for
+    outputs of variance one (latent outputs: of noise variance one). With ``"shared"`` its weight
+    e; only relative signs mean anything then (a row for each output where outputs share sample
+    weights).
+kernel_shares_ : ndarray of shape (n_kernels,)
+    Share of each kernel in the sum of the variances that kernels contribute.
+active_kernels_ : ndarray of int
+    Kernels that are left.
+active_vectors_ : ndarray of int
+    Sorted training rows that predictions use; with ``vectors="shared"`` those whose weight is over
+    1 % of the largest.
+elbo_ : float
+    The lower bound of the log evidence.
+elbo_path_ : ndarray of shape (n_iter_,)
+    The bound after every iteration. It never falls, except where a stage ends.
+elbo_stages_ : ndarray of int
+    Iterations done when the priors were changed or dead kernels and rows were dropped: another
+    model, whose bound begins anew.
+n_iter_ : int
+converged_ : bool""",
     "feature attributes": """\
 feature_inclusion_ : ndarray of shape (n_features_in_,)
     Posterior probability that each feature is included.

@@ -58,7 +58,7 @@ def _columns(columns: Any, n_features: int, names: np.ndarray | None) -> np.ndar
     chosen = np.asarray(columns)
     if chosen.dtype.kind in "UO" and all(isinstance(name, str) for name in chosen.ravel()):
         places = {} if names is None else {name: j for j, name in enumerate(names)}
-        missing = [name for name in chosen if name not in places]
+        missing = [str(name) for name in chosen if name not in places]
         if missing:
             raise ValueError(
                 f"kernel names the columns {missing}, which X does not have"

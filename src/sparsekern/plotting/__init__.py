@@ -10,7 +10,9 @@ from .critical_difference import plot_critical_difference
 from .decision_surface import plot_decision_surface
 from .evidence_path import plot_evidence_path
 from .feature_effect import plot_feature_effect
+from .fitted_curve import plot_fit
 from .inclusion import plot_inclusion
+from .kernel_weights import plot_bound, plot_kernel_weights
 from .models import plot_models
 from .ranks import plot_ranks
 from .search_path import plot_search
@@ -19,13 +21,16 @@ from .width_weights import plot_width_weights
 
 __all__ = [
     "plot_active_trace",
+    "plot_bound",
     "plot_calibration",
     "plot_critical_difference",
     "plot_decision_surface",
     "plot_evidence_path",
     "plot_feature_effect",
     "plot_feature_trace",
+    "plot_fit",
     "plot_inclusion",
+    "plot_kernel_weights",
     "plot_models",
     "plot_ranks",
     "plot_search",

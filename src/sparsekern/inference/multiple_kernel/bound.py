@@ -13,7 +13,7 @@ _LOG_TWO_PI = math.log(2.0 * math.pi)
 
 
 def evidence_bound(problem: Problem, posterior: Posterior) -> float:
-    """Return E[log p - log q] of a regression."""
+    """Return E[log p - log q]; latent outputs add their part (:mod:`.latent`)."""
     p, d, n = problem.kernels.shape
     total = 0.0
     for block in posterior.samples:
@@ -29,7 +29,9 @@ def evidence_bound(problem: Problem, posterior: Posterior) -> float:
     for kernels in posterior.kernels:
         second = np.diag(kernels.second)
         total += 0.5 * float(np.sum(kernels.precision.mean_log - kernels.precision.mean * second))
-        total += 0.5 * (p + kernels.log_determinant) - kernels.precision.divergence()
+        spread = 0.5 * (p + kernels.log_determinant)
+        total += kernels.entropy if kernels.nonnegative else spread
+        total -= kernels.precision.divergence()
     for place, output in enumerate(posterior.outputs):
         bias, noise = output.bias_precision, output.noise_precision
         second_bias = output.bias**2 + output.bias_variance

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .gamma_factor import GammaFactor
+from .weight_factor import DenseFactor, LowRankFactor
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class SampleWeights:
 
     precision: GammaFactor  # lambda, (D,)
     mean: np.ndarray  # mu_a, (D,)
-    root: np.ndarray  # C of B = I + upsilon rho S rho, (D, D), lower
-    reach: np.ndarray  # rho = lambda^-1/2 at that factorisation, (D,)
+    projection: np.ndarray  # F = [mu_a' K_m]_m, (P, N)
+    factor: DenseFactor | LowRankFactor  # of Sigma_a
     variance: np.ndarray  # diagonal of Sigma_a, (D,)
     trace: float  # tr(S Sigma_a)
     log_determinant: float  # log |Sigma_a|
@@ -51,6 +52,8 @@ class KernelWeights:
     mean: np.ndarray  # mu_e, (P,)
     covariance: np.ndarray  # V_e, (P, P)
     log_determinant: float  # log |V_e|
+    nonnegative: bool = False  # half-normal prior, independent truncated normal factors
+    entropy: float = 0.0  # of those, with the prior's ln 2, in place of (P + log |V_e|) / 2
 
     @property
     def second(self) -> np.ndarray:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from .posterior import Posterior, SampleWeights
 
@@ -22,21 +21,31 @@ _BLOCK_NUMBERS = 4_000_000
 
 @dataclass(frozen=True)
 class Predictions:
-    """Means and variances of new outputs, shape (n, L); ``variance`` holds the noise, too."""
+    """Moments of new outputs, the noise included.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n, L)
+    covariance : ndarray of shape (n, L, L)
+        Between the outputs of each row.
+    """
 
     mean: np.ndarray
-    variance: np.ndarray
+    covariance: np.ndarray
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Variances, shape (n, L)."""
+        return np.einsum("noo->no", self.covariance)
 
 
 def intermediate_moments(
     block: SampleWeights, kernels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""Return :math:`\bar g`, shape (P, n), and :math:`\Gamma`, shape (n, P, P)."""
-    p, d, n = kernels.shape
-    mean = np.tensordot(kernels, block.mean, axes=([1], [0]))
-    side_by_side = np.concatenate(list(kernels), axis=1) * block.reach[:, None]
-    spread = solve_triangular(block.root, side_by_side, lower=True).reshape(d, p, n)
-    covariance = np.einsum("dmn,dkn->nmk", spread, spread, optimize=True)
+    p = len(kernels)
+    mean = np.matmul(block.mean, kernels)
+    covariance = block.factor.covariances(kernels)
     covariance[:, np.arange(p), np.arange(p)] += float(block.intermediate_precision.mean_inverse)
     return mean, covariance
 
@@ -44,8 +53,8 @@ def intermediate_moments(
 def predict(posterior: Posterior, kernels: np.ndarray) -> Predictions:
     """Return the moments of new outputs; ``kernels`` (P, D, n) are between vectors and new rows."""
     p, d, n = kernels.shape
-    shape = (n, len(posterior.outputs))
-    mean, variance = np.empty(shape), np.empty(shape)
+    n_outputs = len(posterior.outputs)
+    mean, covariance = np.empty((n, n_outputs)), np.zeros((n, n_outputs, n_outputs))
     step = max(1, _BLOCK_NUMBERS // (p * max(p, d)))
     for start in range(0, n, step):
         rows = slice(start, start + step)
@@ -57,5 +66,24 @@ def predict(posterior: Posterior, kernels: np.ndarray) -> Predictions:
             spread = output.bias_variance + float(output.noise_precision.mean_inverse)
             value = spread + 2.0 * output.bias_cross @ centre
             value = value + np.einsum("mn,mk,kn->n", centre, weights.covariance, centre)
-            variance[rows, place] = value + np.einsum("mk,nmk->n", weights.second, gamma)
-    return Predictions(mean, variance)
+            covariance[rows, place, place] = value + np.einsum("mk,nmk->n", weights.second, gamma)
+            for other in range(place):
+                found = _between(posterior, place, other, moments)
+                covariance[rows, place, other] = covariance[rows, other, place] = found
+    return Predictions(mean, covariance)
+
+
+def _between(
+    posterior: Posterior, place: int, other: int, moments: list[tuple[np.ndarray, np.ndarray]]
+) -> np.ndarray:
+    """Return the covariance of two outputs at each row."""
+    first, second = posterior.outputs[place], posterior.outputs[other]
+    if first.samples == second.samples:  # shared sample weights: through the intermediate outputs
+        _, gamma = moments[first.samples]
+        left, right = (posterior.kernels[output.kernels].mean for output in (first, second))
+        return np.einsum("m,nmk,k->n", left, gamma, right)
+    weights = posterior.kernels[first.kernels]
+    left, right = (moments[output.samples][0] for output in (first, second))
+    biases = first.bias_cross @ np.linalg.solve(weights.covariance, second.bias_cross)
+    found = biases + first.bias_cross @ right + second.bias_cross @ left
+    return found + np.einsum("mn,mk,kn->n", left, weights.covariance, right)

@@ -9,14 +9,26 @@ import numpy as np
 from .gamma_factor import GammaFactor
 from .posterior import Hyperpriors, KernelWeights, Output, Posterior, SampleWeights
 from .updates import Problem, solve_sample_weights
+from .weight_factor import DenseFactor
 
 KERNEL_WEIGHTS, SAMPLE_WEIGHTS = "kernel_weights", "sample_weights"
 
 
+LATENT_DEVIATION = 0.1  # of intermediate outputs, where outputs are latent
+
+
 def start_posterior(
-    problem: Problem, share: str, hyperpriors: Hyperpriors, rng: np.random.Generator
+    problem: Problem,
+    share: str,
+    hyperpriors: Hyperpriors,
+    rng: np.random.Generator,
+    nonnegative: bool = False,
+    latent: bool = False,
 ) -> Posterior:
-    """Return intermediate outputs near the targets, all kernels alike, every factor proper."""
+    """Return intermediate outputs near the targets, all kernels alike, every factor proper.
+
+    With latent outputs the precisions of intermediate outputs and of the noise are known.
+    """
     p, d, n = problem.kernels.shape
     n_outputs = problem.targets.shape[1]
     several = share == KERNEL_WEIGHTS
@@ -26,19 +38,23 @@ def start_posterior(
         block = SampleWeights(
             precision=GammaFactor.start(d, (1.0, 1.0)),
             mean=np.zeros(d),
-            root=np.eye(d),
-            reach=np.ones(d),
+            projection=np.zeros((p, n)),
+            factor=DenseFactor(np.empty((0, 0)), np.empty(0)),  # solved for below
             variance=np.ones(d),
-            trace=float(np.trace(problem.gram)),
+            trace=0.0,
             log_determinant=0.0,
             intermediate=centre / p + rng.standard_normal((p, n)),
             covariance=np.eye(p),
-            intermediate_precision=GammaFactor.start((), (1.0, 1.0)),
+            intermediate_precision=(
+                GammaFactor.known(LATENT_DEVIATION**-2)
+                if latent
+                else GammaFactor.start((), (1.0, 1.0))
+            ),
         )
-        solve_sample_weights(problem, block)
         samples.append(block)
+    solve_sample_weights(problem, samples)
     kernels = [
-        KernelWeights(GammaFactor.start(p, (1.0, 1.0)), np.ones(p), np.eye(p), 0.0)
+        KernelWeights(GammaFactor.start(p, (1.0, 1.0)), np.ones(p), np.eye(p), 0.0, nonnegative)
         for _ in range(1 if several else n_outputs)
     ]
     outputs = [
@@ -49,7 +65,9 @@ def start_posterior(
             bias_variance=1.0,
             bias_cross=np.zeros(p),
             bias_precision=GammaFactor.start((), hyperpriors.bias),
-            noise_precision=GammaFactor.start((), hyperpriors.noise),
+            noise_precision=(
+                GammaFactor.known(1.0) if latent else GammaFactor.start((), hyperpriors.noise)
+            ),
         )
         for number in range(n_outputs)
     ]
@@ -61,15 +79,11 @@ def start_posterior(
 def set_hyperpriors(posterior: Posterior, hyperpriors: Hyperpriors) -> None:
     """Give all factors these priors and leave the factors as they are."""
     for block in posterior.samples:
-        factor = block.precision
-        block.precision = GammaFactor(factor.shape, factor.scale, hyperpriors.sample)
+        block.precision = block.precision.with_prior(hyperpriors.sample)
         noise = block.intermediate_precision
-        block.intermediate_precision = GammaFactor(
-            noise.shape, noise.scale, hyperpriors.intermediate
-        )
+        block.intermediate_precision = noise.with_prior(hyperpriors.intermediate)
     for kernels in posterior.kernels:
-        factor = kernels.precision
-        kernels.precision = GammaFactor(factor.shape, factor.scale, hyperpriors.kernel)
+        kernels.precision = kernels.precision.with_prior(hyperpriors.kernel)
 
 
 def scale_step(posterior: Posterior) -> float:
@@ -78,23 +92,23 @@ def scale_step(posterior: Posterior) -> float:
     Maps :math:`(a,G)\to c(a,G)`, :math:`e\to e/c` with their precisions; predictions stay.
     """
     samples, kernels = posterior.samples, posterior.kernels
-    up = sum(
-        float(block.precision.mean.sum()) / block.precision.prior[1]
-        + float(block.intermediate_precision.mean) / block.intermediate_precision.prior[1]
-        for block in samples
-    )
-    down = sum(float(block.precision.mean.sum()) / block.precision.prior[1] for block in kernels)
-    kappa = sum(block.precision.prior[0] * len(block.mean) for block in kernels)
-    kappa -= sum(
-        block.precision.prior[0] * len(block.mean) + block.intermediate_precision.prior[0]
-        for block in samples
-    )
+    up = down = kappa = 0.0
+    for block in samples:
+        for factor in (block.precision, block.intermediate_precision):
+            assert factor.prior is not None  # what is known has no scale to choose
+            up += float(np.sum(factor.mean / factor.prior[1]))
+            kappa -= factor.prior[0] * factor.mean.size
+    for weights in kernels:
+        assert weights.precision.prior is not None
+        down += float(np.sum(weights.precision.mean / weights.precision.prior[1]))
+        kappa += weights.precision.prior[0] * len(weights.mean)
     root = math.sqrt(kappa * kappa + 4.0 * up * down)
     square = (kappa + root) / (2.0 * down) if kappa >= 0 else 2.0 * up / (root - kappa)
     c = math.sqrt(square)
     for block in samples:
         block.mean = c * block.mean
-        block.reach = c * block.reach
+        block.projection = c * block.projection
+        block.factor = block.factor.rescaled(c)
         block.variance = square * block.variance
         block.trace *= square
         block.log_determinant += 2.0 * len(block.mean) * math.log(c)
@@ -106,6 +120,7 @@ def scale_step(posterior: Posterior) -> float:
         weights.mean = weights.mean / c
         weights.covariance = weights.covariance / square
         weights.log_determinant -= 2.0 * len(weights.mean) * math.log(c)
+        weights.entropy -= len(weights.mean) * math.log(c)
         weights.precision = weights.precision.rescaled(square)
     for output in posterior.outputs:
         output.bias_cross = output.bias_cross / c

@@ -1,0 +1,1 @@
+"""Additive kernel models, one weight vector per kernel, by variational inference."""

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._checks import check_pair
+from ..inference.hybrid.mixture import NormalMixtures
 from .documentation import documented
-from .mixture_prediction import check_levels
 from .multiple_kernel import MultipleKernelModel
+from .output_prediction import OutputPrediction
 from .response_scale import measure_response
 
 
 @documented
-class BayesianMKLRegressor(MultiOutputMixin, RegressorMixin, MultipleKernelModel):
+class BayesianMKLRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, MultipleKernelModel):
     r"""Regression on several kernels at once, with one or several outputs.
 
     With ``vectors="per_kernel"`` each kernel has a function of its own,
@@ -141,14 +140,15 @@ class BayesianMKLRegressor(MultiOutputMixin, RegressorMixin, MultipleKernelModel
 
     # prediction
 
-    def _normal(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return means and standard deviations in the units of y, outputs last."""
+    def _laws(self, X: Any) -> list[NormalMixtures]:
+        """Return the predictive law of each output, in scaled units."""
         mean, covariance = self._moments(X)
-        deviation = np.sqrt(np.einsum("noo->no", covariance))
-        return self._centre + self._spread * mean, self._spread * deviation
-
-    def _shaped(self, values: np.ndarray) -> np.ndarray:
-        return values[..., 0] if self._single_output else values
+        variance = np.einsum("noo->no", covariance)
+        one, none = np.ones((1, 1)), np.zeros((1, 1))  # one component; the noise is in the variance
+        return [
+            NormalMixtures(one, mean[None, :, o], variance[None, :, o], none)
+            for o in range(mean.shape[1])
+        ]
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return the predictive mean and, if asked, standard deviation or covariance.
@@ -170,49 +170,10 @@ class BayesianMKLRegressor(MultiOutputMixin, RegressorMixin, MultipleKernelModel
         cov : ndarray of shape (n_samples, n_outputs, n_outputs)
             Only if ``return_cov``.
         """
-        if return_std and return_cov:
+        if not return_cov:
+            return super().predict(X, return_std)
+        if return_std:
             raise ValueError("ask for one of return_std and return_cov; the latter holds both.")
         mean, covariance = self._moments(X)
-        centre = self._shaped(self._centre + self._spread * mean)
-        if return_cov:
-            return centre, covariance * np.outer(self._spread, self._spread)
-        if return_std:
-            deviation = np.sqrt(np.einsum("noo->no", covariance))
-            return centre, self._shaped(self._spread * deviation)
-        return centre
-
-    def predict_quantiles(self, X: Any, quantiles: Any = (0.025, 0.5, 0.975)) -> np.ndarray:
-        """Return quantiles of a new response.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        quantiles : array-like of shape (n_quantiles,), default=(0.025, 0.5, 0.975)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_quantiles) or (n_samples, n_quantiles, n_outputs)
-        """
-        levels = norm.ppf(check_levels(quantiles))
-        mean, deviation = self._normal(X)
-        return self._shaped(mean[:, None] + levels[:, None] * deviation[:, None])
-
-    def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
-        """Return the log density of each response under its predictive law.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        """
-        response = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        check_consistent_length(X, response)
-        mean, deviation = self._normal(X)
-        response = np.reshape(response, (len(response), -1))
-        if response.shape[1] != mean.shape[1]:
-            raise ValueError(f"y has {response.shape[1]} outputs, but fit saw {mean.shape[1]}.")
-        return self._shaped(norm.logpdf(response, mean, deviation))
+        centre = self._in_units(list(mean.T))
+        return centre, covariance * np.outer(self._spread, self._spread)

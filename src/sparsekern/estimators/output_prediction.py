@@ -1,0 +1,117 @@
+"""Predictions of regressions with one or several outputs, a predictive law for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from .._checks import check_count
+from ..inference.hybrid.mixture import NormalMixtures
+from .mixture_prediction import check_levels
+
+
+class OutputPrediction:
+    """Mean, deviation, quantiles, draws and density; subclasses give the laws of the outputs."""
+
+    _centre: np.ndarray
+    _spread: np.ndarray
+    _single_output: bool
+
+    def _laws(self, X: Any) -> list[NormalMixtures]:
+        """Return the predictive law of each output, in scaled units."""
+        raise NotImplementedError
+
+    def _in_units(self, scaled: list[np.ndarray], shift: bool = True) -> np.ndarray:
+        """Return one array per output in the units of y, the outputs last."""
+        parts = [
+            (centre if shift else 0.0) + spread * values
+            for values, centre, spread in zip(scaled, self._centre, self._spread, strict=True)
+        ]
+        return parts[0] if self._single_output else np.stack(parts, axis=-1)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the predictive mean and, if asked, standard deviation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new response, noise included.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        std : ndarray of the same shape
+            Only if ``return_std``.
+        """
+        laws = self._laws(X)
+        mean = self._in_units([law.mean() for law in laws])
+        if not return_std:
+            return mean
+        return mean, self._in_units([np.sqrt(law.variance()) for law in laws], shift=False)
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.025, 0.5, 0.975)) -> np.ndarray:
+        """Return quantiles of a new response.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        quantiles : array-like of shape (n_quantiles,), default=(0.025, 0.5, 0.975)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_quantiles) or (n_samples, n_quantiles, n_outputs)
+        """
+        levels = check_levels(quantiles)
+        laws = self._laws(X)
+        return self._in_units(
+            [np.column_stack([law.quantile(level) for level in levels]) for law in laws]
+        )
+
+    def sample_predictive(
+        self, X: Any, n_samples: int = 1000, *, random_state: Any = None
+    ) -> np.ndarray:
+        """Draw new responses.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        n_samples : int, default=1000
+        random_state : int, RandomState or None, default=None
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_rows) or (n_samples, n_rows, n_outputs)
+            Rows of one draw share the width of a mixture, but not the rest of the function.
+        """
+        count = check_count("n_samples", n_samples)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        return self._in_units([law.sample(rng, count) for law in self._laws(X)])
+
+    def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
+        """Return the log density of each response under its predictive law.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        response = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        check_consistent_length(X, response)
+        laws = self._laws(X)
+        response = np.reshape(response, (len(response), -1))
+        if response.shape[1] != len(laws):
+            raise ValueError(f"y has {response.shape[1]} outputs, but fit saw {len(laws)}.")
+        scaled = ((response - self._centre) / self._spread).T
+        found = [
+            law.log_density(values) - np.log(spread)
+            for law, values, spread in zip(laws, scaled, self._spread, strict=True)
+        ]
+        return found[0] if self._single_output else np.column_stack(found)

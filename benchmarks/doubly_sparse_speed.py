@@ -34,6 +34,7 @@ from sparsekern.likelihoods import Gaussian
 from sparsekern.model import DoublySparseModel
 
 _CHAINS = 4
+_LEGS = 20
 
 
 def _sampler(n: int, p: int, spike: float | None = None, vectors: float = 8.0, **options):
@@ -140,10 +141,14 @@ def _sweep(n: int, p: int, sweeps: int) -> Row:
     plan = Plan(500, sweeps, 1)
     chain = start_chains(sampler, plan, np.random.SeedSequence(2).spawn(1))[0]
     run_chains([sampler], [chain], Plan(500, 0, 1))
-    whole = seconds(lambda: run_chains([sampler], [chain], plan)) / sweeps
-    work, rng = sampler.open(chain.state), np.random.default_rng(3)
-    _repeat(rng, chain.state, work, sampler.settings, 1)
-    part = seconds(lambda: _repeat(rng, chain.state, work, sampler.settings, sweeps)) / sweeps
+    rng, leg = np.random.default_rng(3), sweeps // _LEGS
+    whole = part = 0.0
+    for number in range(1, _LEGS + 1):  # the number of active vectors changes on the way
+        stop = Plan(500, number * leg, 1)
+        whole += seconds(lambda stop=stop: run_chains([sampler], [chain], stop))
+        work = sampler.open(chain.state)
+        _repeat(rng, chain.state, work, sampler.settings, 1)
+        part += seconds(lambda work=work: _repeat(rng, chain.state, work, sampler.settings, leg))
     return {
         "what": f"sweep over its feature moves, n = {n}, p = {p}",
         "floors": whole / part,
@@ -156,4 +161,4 @@ def measure(quick: bool) -> list[Row]:
         return [*_speed(20, 200, 40), _toggle(100, 10, 20), _sweep(100, 20, 50)]
     rows = [*_speed(200, 10_000, 2000), *_speed(20, 10_000, 5000)]
     rows += [_toggle(n, k, int(2e5 / n)) for n, k in ((100, 10), (1000, 20), (10_000, 50))]
-    return [*rows, _sweep(100, 200, 2000), _sweep(1000, 200, 300)]
+    return [*rows, _sweep(100, 200, 4000), _sweep(1000, 200, 800)]

@@ -2,13 +2,11 @@ r"""Columns of the whitened factor and their inner products, from the rows of th
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from .._jit import jit
 from .blas import solve_lower_rows
-from .gram import BLOCK, add_gram, scale_into
+from .gram import weighted_gram
 from .triangular import cholesky_with_floor
 from .whitened_factor import count_columns, count_kernels
 
@@ -39,28 +37,27 @@ def whiten_loaded_columns(factor, jitter):
 def refresh_products(factor):
     r"""Recompute :math:`[o,W]^\top\Omega[o,W]` and :math:`[o,W]^\top\Omega z`; O(n q^2).
 
-    One pass over the rows of the data: intercept, columns and responses stand in one block.
+    Products with intercept and response in the same pass as the Gram matrix were slower.
     """
-    q, latents = count_columns(factor), factor.response.shape[0]
-    n, size = factor.precision.shape[0], q + 1 + latents
-    products = np.zeros((size, size))
-    block, root = np.empty(size * BLOCK), np.empty(BLOCK)
-    for start in range(0, n, BLOCK):
-        count = min(BLOCK, n - start)
-        for i in range(count):
-            root[i] = math.sqrt(factor.precision[start + i])
-            block[i] = root[i] * factor.ones[start + i]
+    q = count_columns(factor)
+    gram = factor.gram
+    inner = factor.long[0]
+    total = 0.0
+    for i in range(inner.shape[0]):
+        inner[i] = factor.precision[i] * factor.ones[i]
+        total += inner[i] * factor.ones[i]
+    gram[0, 0] = total
+    if q > 0:
+        whitened = factor.whitened[:q]
+        against_ones = np.dot(whitened, inner)
+        square = np.empty((q, q))
+        weighted_gram(whitened, factor.precision, q, square)
         for a in range(q):
-            scale_into(block, a + 1, count, root, factor.whitened[a], start)
-        for c in range(latents):
-            scale_into(block, q + 1 + c, count, root, factor.response[c], start)
-        add_gram(block, size, count, products)
-    for a in range(q + 1):
-        for b in range(a + 1):
-            factor.gram[a, b] = products[a, b]
-            factor.gram[b, a] = products[a, b]
-        for c in range(latents):
-            factor.cross[c, a] = products[q + 1 + c, a]
+            gram[0, a + 1] = against_ones[a]
+            gram[a + 1, 0] = against_ones[a]
+            for b in range(q):
+                gram[a + 1, b + 1] = square[a, b]
+    refresh_cross(factor)
 
 
 @jit

@@ -13,7 +13,7 @@ import numpy as np
 from .._jit import jit
 from .blas import CHAR, DOUBLE, INT, external
 
-BLOCK = 1024  # rows at a time
+BLOCK = 256  # rows at a time
 
 _dsyrk = external(
     "cython_blas", "dsyrk", CHAR, CHAR, INT, INT, DOUBLE, DOUBLE, INT, DOUBLE, DOUBLE, INT
@@ -41,14 +41,6 @@ def add_gram(block, size, count, total):
 
 
 @jit
-def scale_into(block, place, count, root, row, start):
-    """Write ``root`` times ``row[start:start + count]`` as row ``place`` of a flat block."""
-    first = place * count
-    for i in range(count):
-        block[first + i] = root[i] * row[start + i]
-
-
-@jit
 def weighted_gram(columns, weights, size, total):
     r"""Overwrite ``total[:size, :size]`` by :math:`C\,\mathrm{diag}(w)\,C^\top`.
 
@@ -65,7 +57,9 @@ def weighted_gram(columns, weights, size, total):
         for i in range(count):
             root[i] = math.sqrt(weights[start + i])
         for a in range(size):
-            scale_into(block, a, count, root, columns[a], start)
+            row = columns[a]
+            for i in range(count):
+                block[a * count + i] = root[i] * row[start + i]
         add_gram(block, size, count, total)
     for a in range(size):
         for b in range(a):

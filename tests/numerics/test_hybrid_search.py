@@ -258,6 +258,27 @@ def test_wandering_steps_by_plug_in_posterior():
     assert_allclose(search.rng.given[0], weights / weights.sum(), rtol=1e-7, atol=1e-12)
 
 
+def test_wandering_fits_what_may_be_better():
+    """Neighbours too far below the best model, at its parameters, are not worth a fit."""
+    data, slack = strong(12), 6.0
+    found = {}
+    for allowed in (slack, 1e4):
+        search = open_search(data, n_wander=10, slack=allowed)
+        best = open_search(data).fit([(0, 1, 2)])[0]
+        search.fitted[best.features] = best
+        assert search._wander(best) is None
+        found[allowed] = set(search.fitted) - {best.features}
+    assert 0 < len(found[slack]) < len(found[1e4])
+
+    def plug_in(features):
+        u = best.parameters if features else best.parameters[[0, 2]]
+        value = log_likelihood(data[0][:, features], data[1], u, "rbf")
+        return value + log_model_prior(6, len(features))
+
+    edge = plug_in(best.features) - math.log(20) - slack
+    assert found[slack] == {features for features in found[1e4] if plug_in(features) > edge}
+
+
 class Wayward(Watched):
     """Chooses the last change, an addition, until there are three; then as it should."""
 

@@ -170,9 +170,8 @@ class CudaBackend:
         base = self._sums(values, values, rates, batch.kind)
         columns, rows = self._data(batch), self._send(batch.rows[0])
         count = int(batch.counts[0])
-        scale = dict(
-            zip(batch.features[0, :count].tolist(), rates[0, :count].tolist(), strict=True)
-        )
+        inside = batch.features[0, :count].tolist()
+        scale = dict(zip(inside, rates[0, :count].tolist(), strict=True))
         target = self._send(batch.targets[0])
         for part in self._chunks(len(changes), batch.rows.shape[1], 5):
             change = changes[part]
@@ -295,7 +294,6 @@ class CudaBackend:
                 explained = solved[:, :, 1:].square().sum(dim=1)
                 scale = amplitude[:, None]
                 variance = (scale - scale**2 * explained).clamp(min=0.0)
-                bad = math.nan
-                means[part, t] = torch.where(good[:, None], scale * mean, bad).cpu().numpy()
-                variances[part, t] = torch.where(good[:, None], variance, bad).cpu().numpy()
+                means[part, t] = torch.where(good[:, None], scale * mean, math.nan).cpu().numpy()
+                variances[part, t] = torch.where(good[:, None], variance, math.nan).cpu().numpy()
         return means, variances

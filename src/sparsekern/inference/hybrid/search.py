@@ -3,9 +3,9 @@ r"""The hybrid search over feature sets, by scores as in :mod:`.scoring`.
 1. *Climb*: score all neighbours of the best model; fit in full, best first, those within
    :math:`\log c+12` of it; move at the first improvement; stop when there is none.
 2. *Wander*: score the neighbours of a wandering model at the best model's parameters, fit the best
-   few in full, step to a neighbour with probability proportional to its plug-in posterior. An
-   improvement starts 1 again. With ``refit_drift`` a model three features away from the best one
-   or further has parameters of its own.
+   few in full, if within the same distance of the best model; step to a neighbour with probability
+   proportional to its plug-in posterior. An improvement starts 1 again. With ``refit_drift`` a
+   model three features away from the best one or further has parameters of its own.
 3. *Close*: score the neighbours of every model in the window at its own parameters and fit what
    may belong there, until nothing new does.
 
@@ -78,12 +78,16 @@ class HybridSearch(ModelScores):
                 return
             best = self._climb(better)
 
+    @property
+    def _threshold(self) -> float:
+        """How far a plug-in score may lie below that of the best model to be worth a full fit."""
+        return float(np.log(self.settings.window) + self.settings.slack)
+
     def _climb(self, best: FittedModel) -> FittedModel:
-        threshold = np.log(self.settings.window) + self.settings.slack
         while not self.stopped:
             changes, scores = self.score_changes(best.features, best)
             order = np.argsort(-scores[:-1], kind="stable")
-            order = order[scores[order] > scores[-1] - threshold]
+            order = order[scores[order] > scores[-1] - self._threshold]
             better = None
             for first in range(0, len(order), self.backend.together):
                 block = [
@@ -102,6 +106,7 @@ class HybridSearch(ModelScores):
 
     def _wander(self, best: FittedModel) -> FittedModel | None:
         walker = best.features
+        least = best.log_likelihood + self.log_prior(len(walker)) - self._threshold
         for _ in range(self.settings.n_wander):
             if self.stopped:
                 return None
@@ -113,8 +118,8 @@ class HybridSearch(ModelScores):
                 return None
             scores = scores[:-1]
             top = np.argsort(-scores, kind="stable")[: self.settings.n_refine]
-            near = [self.changed(walker, changes[place]) for place in top]
-            leader = max(self.fit(near, at), key=lambda model: model.score)
+            near = [self.changed(walker, changes[place]) for place in top if scores[place] > least]
+            leader = max(self.fit(near, at), key=lambda model: model.score, default=best)
             if leader.score > best.score:
                 self._note("wander", leader)
                 return leader

@@ -6,6 +6,7 @@ from .gkm_classifier import GKMClassifier
 from .gkm_regressor import GKMRegressor
 from .hybrid_search_classifier import HybridSearchGPClassifier
 from .hybrid_search_regressor import HybridSearchGPRegressor
+from .kernel_projection_classifier import KernelProjectionClassifier
 from .pcvm_classifier import PCVMClassifier
 from .rvm_classifier import RVMClassifier
 from .rvm_regressor import RVMRegressor
@@ -18,6 +19,7 @@ __all__ = [
     "GKMRegressor",
     "HybridSearchGPClassifier",
     "HybridSearchGPRegressor",
+    "KernelProjectionClassifier",
     "PCVMClassifier",
     "RVMClassifier",
     "RVMRegressor",

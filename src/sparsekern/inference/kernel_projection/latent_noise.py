@@ -149,6 +149,12 @@ def _condition(rng, state, work, settings, mean, spread):
 
 
 @jit
+def noise_shape(settings, rows, classes):
+    """Return the shape of the noise's law with the coefficients integrated out."""
+    return settings.noise_prior[0] + 0.5 * rows * classes
+
+
+@jit
 def draw_noise_and_coefficients(rng, state, work, settings, mean, spread):
     """Draw the noise with the coefficients integrated out, then the coefficients."""
     classes, m = state.coefficients.shape
@@ -164,7 +170,7 @@ def draw_noise_and_coefficients(rng, state, work, settings, mean, spread):
     if not math.isfinite(explained):
         return False
     rate = settings.noise_prior[1] + 0.5 * max(0.0, energy - explained)
-    state.noise[0] = rate / rng.standard_gamma(settings.noise_prior[0] + 0.5 * n * classes)
+    state.noise[0] = rate / rng.standard_gamma(noise_shape(settings, n, classes))
     sd = math.sqrt(state.noise[0])
     for k in range(classes):
         for a in range(m):

@@ -35,7 +35,7 @@ from ...random.polya_gamma import polya_gamma
 from .moves import adapt, draw_precision, draw_share, log_inclusion_odds
 from .softmax import log_likelihood, log_sum_of_others
 
-SCALE_MOVES = 2  # of every kernel in a sweep
+SCALE_MOVES = 4  # of every kernel in a sweep
 
 
 @jit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
@@ -26,7 +26,6 @@ from .kernel_projection_search import Decisions, ProjectionSearch
 class KernelProjectionClassifier(
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
-    TransformerMixin,
     ProjectionPrediction,
     ProjectionParameters,
     ProjectionDraws,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logit
-from sklearn.utils.metaestimators import available_if
+from sklearn.base import TransformerMixin
 
 from .._checks import check_count
 from ..inference.kernel_projection.posterior import ProjectionPosterior
@@ -14,11 +14,7 @@ from .class_face import ClassFace
 from .kernel_inputs import KernelInputs
 
 
-def _projects(estimator: Any) -> bool:
-    return bool(estimator.projection)
-
-
-class ProjectionPrediction(ClassFace, KernelInputs):
+class ProjectionPrediction(TransformerMixin, ClassFace, KernelInputs):
     """Predictions from posterior draws on kernel principal components."""
 
     projection: bool
@@ -54,9 +50,10 @@ class ProjectionPrediction(ClassFace, KernelInputs):
         columns = self._posterior_columns(X)
         return self._posterior.thinned(check_count("thin", thin)).probability_draws(columns)
 
-    @available_if(_projects)
     def transform(self, X: Any) -> np.ndarray:
         """Return the kernel principal components of rows.
+
+        With ``projection=False``, the kernel between rows and training rows.
 
         Parameters
         ----------
@@ -69,7 +66,6 @@ class ProjectionPrediction(ClassFace, KernelInputs):
         features = self._prepare(X)
         return np.hstack([source.project(features)[0] for source in self._posterior.sources])
 
-    @available_if(_projects)
     def projection_residual(self, X: Any) -> np.ndarray:
         r"""Return how much of each row the components do not see.
 
@@ -92,6 +88,11 @@ class ProjectionPrediction(ClassFace, KernelInputs):
             raise ValueError(
                 "projection_residual needs the kernel of each row with itself, which "
                 "kernel='precomputed' does not tell; give the kernel as a function."
+            )
+        if not self.projection:
+            raise ValueError(
+                "projection_residual measures what projections leave out, but projection=False "
+                "makes none; set projection=True."
             )
         seen, total = np.zeros(len(features)), np.zeros(len(features))
         for source in self._posterior.sources:

@@ -99,7 +99,7 @@ def _draw_coefficients(rng, state, work, settings, k):
             root[i, j] = work.matrix[a, work.places[j]]
         root[i, i] = work.matrix[a, a] + prior_precision(state, settings, k, a)
         vector[i] = work.right[k, a]
-    if cholesky_in_place(root, count) != 0:
+    if count > 0 and cholesky_in_place(root, count) != 0:
         return False
     solve_lower(root, count, vector)
     for i in range(count):

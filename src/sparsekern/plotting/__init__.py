@@ -12,6 +12,12 @@ from .evidence_path import plot_evidence_path
 from .feature_effect import plot_feature_effect
 from .inclusion import plot_inclusion
 from .models import plot_models
+from .projections import (
+    plot_class_probabilities,
+    plot_components,
+    plot_expected_utility,
+    plot_projection_matrix,
+)
 from .ranks import plot_ranks
 from .search_path import plot_search
 from .traces import plot_traces
@@ -20,13 +26,17 @@ from .width_weights import plot_width_weights
 __all__ = [
     "plot_active_trace",
     "plot_calibration",
+    "plot_class_probabilities",
+    "plot_components",
     "plot_critical_difference",
     "plot_decision_surface",
     "plot_evidence_path",
+    "plot_expected_utility",
     "plot_feature_effect",
     "plot_feature_trace",
     "plot_inclusion",
     "plot_models",
+    "plot_projection_matrix",
     "plot_ranks",
     "plot_search",
     "plot_traces",

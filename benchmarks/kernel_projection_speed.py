@@ -15,6 +15,8 @@ import resource
 import subprocess
 import sys
 import warnings
+from functools import partial
+from typing import Any
 
 import numpy as np
 from measuring import effective_samples, r_hats, seconds
@@ -89,6 +91,15 @@ def _sweep_many(rng, state, work, settings, count):
         _sweep(rng, state, work, settings, False)
 
 
+def _run(name: str, sampler: Any, rng: Any, state: Any, draws: Any, plan: Plan) -> None:
+    """Run one chain of a sampler by name."""
+    work = sampler.open(state)
+    if name.endswith("walk"):
+        _walk_sweeps(rng, state, work, sampler.settings, draws, plan.sweeps, plan.tune)
+    else:
+        sampler.advance((rng, rng), state, work, draws, plan.sweeps, plan, True)
+
+
 def _mixing(sweeps: int) -> list[Row]:
     features, labels = make_spectra(117, 1050)
     (kernel,) = resolve_kernels("rbf", "mean_distance", features)
@@ -107,19 +118,12 @@ def _mixing(sweeps: int) -> list[Row]:
         for chain in range(4):
             rng = np.random.default_rng(chain)
             state, draws = sampler.start(rng, chain), sampler.allocate(plan)
-            work = sampler.open(state)
-
-            def run(rng=rng, state=state, work=work, draws=draws, name=name, sampler=sampler):
-                if name.endswith("walk"):
-                    _walk_sweeps(rng, state, work, sampler.settings, draws, plan.sweeps, plan.tune)
-                else:
-                    sampler.advance((rng, rng), state, work, draws, plan.sweeps, plan, True)
 
             if chain == 0:  # compile
                 first = np.random.default_rng(9)
                 other = sampler.start(first, 0)
-                run(first, other, sampler.open(other), sampler.allocate(plan))
-            spent += seconds(run)
+                _run(name, sampler, first, other, sampler.allocate(plan), plan)
+            spent += seconds(partial(_run, name, sampler, rng, state, draws, plan))
             chains.append(draws.monitored)
         series = {str(q): np.stack([c[:, q] for c in chains]) for q in range(20)}
         found = list(effective_samples(series).values())
@@ -131,6 +135,13 @@ def _mixing(sweeps: int) -> list[Row]:
     for row in rows:
         row["over random walk"] = row["ESS per second"] / rows[-1]["ESS per second"]  # type: ignore[operator]
     return rows
+
+
+def _draw_and_multiply(rng, tilts, out, design, latent, product, repeats) -> None:
+    """Carry out what no sweep can do without."""
+    for _ in range(repeats):
+        _draw_many(rng, tilts, out)
+        np.dot(design, latent.T, out=product)
 
 
 def _sweep_cost(repeats: int) -> list[Row]:
@@ -152,14 +163,9 @@ def _sweep_cost(repeats: int) -> list[Row]:
         product = np.empty((len(settings.design), classes))
         ours, floor = [], []
         for _ in range(5):  # interleaved, the best of each: others share the machine
-            ours.append(seconds(lambda: _sweep_many(rng, state, work, settings, repeats)))
-
-            def draw_and_multiply() -> None:
-                for _ in range(repeats):
-                    _draw_many(rng, tilts, out)
-                    np.dot(settings.design, state.latent.T, out=product)
-
-            floor.append(seconds(draw_and_multiply))
+            ours.append(seconds(partial(_sweep_many, rng, state, work, settings, repeats)))
+            parts = (rng, tilts, out, settings.design, state.latent, product, repeats)
+            floor.append(seconds(partial(_draw_and_multiply, *parts)))
         rows.append({
             "part": "sweep", "case": f"n = {n}, {classes} classes",
             "microseconds": 1e6 * min(ours) / repeats, "over floor": min(ours) / min(floor),
@@ -173,15 +179,12 @@ def _search_cost(quick: bool) -> list[Row]:
     rows: list[Row] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, options in (
-            ("one fit", {}),
-            ("15 sizes x 10 splits", {"n_components": "utility"}),
-        ):
+        for name, size in (("one fit", None), ("15 sizes x 10 splits", "utility")):
             model = KernelProjectionClassifier(
                 length_scale="mean_distance", sharpness=1.0, progress=False, random_state=0,
-                **short, **options,
+                n_components=size, **short,
             )  # fmt: skip
-            spent = seconds(lambda model=model: model.fit(features, labels))
+            spent = seconds(partial(model.fit, features, labels))
             rows.append({
                 "part": "search", "case": name, "seconds": spent,
                 "largest R-hat": float(model.diagnostics_["r_hat"].max()),

@@ -44,10 +44,11 @@ class KernelProjectionClassifier(
     Parameters
     ----------
     n_components : None, int, "average", "utility" or "log_score", default=None
-        Leading components: 30, or so many (never more than there are; with several kernels, of
-        each). ``"average"``: 30 of which any may be left out, averaged over. ``"utility"``,
-        ``"log_score"``: searched from 1 to ``max_components`` over random halves, by accuracy less
-        ``cost`` for every component, or by the log probability of held-out labels.
+        Leading components (with several kernels, of each; never more than there are). None: a third
+        of the rows, but at least 30 and at most 100. ``"average"``: of these any may be left out,
+        averaged over. ``"utility"``, ``"log_score"``: searched from 1 to ``max_components`` over
+        random halves, by accuracy less ``cost`` for every component, or by the log probability of
+        held-out labels.
     inference : {"polya_gamma", "latent_noise"}, default="polya_gamma"
         ``"latent_noise"`` is the model of the paper, :math:`z_k\sim N(P\beta_k,\sigma^2I)`,
         :math:`\beta_{lk}\sim N(0,\sigma^2/\tau_{lk})`. It predicts worse; for comparison.

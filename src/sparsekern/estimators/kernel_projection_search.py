@@ -24,7 +24,7 @@ from ..inference.kernel_projection.utility import choose_size, even_split, utili
 from ..kernels import Kernel, check_positive_definite, resolve_kernels
 from .progress import TextProgress, announce_compilation, wants_text
 
-MOST_COMPONENTS = 30
+COMPONENTS = (30, 100)  # by default a third of the rows, but so many at least and at most
 FOLDS = 5
 WIDTH_FACTORS = (0.4, 1.0, 2.5)  # of the heuristic width, for length_scale="cv"
 JITTER = 1e-8  # what a kernel matrix given by the user may lack of being positive definite
@@ -141,7 +141,7 @@ class ProjectionSearch:
         asked = self._estimator.n_components
         if isinstance(asked, (int, np.integer)):
             return int(asked)
-        return MOST_COMPONENTS
+        return int(np.clip(len(self._labels) // 3, *COMPONENTS))
 
     def _choose_size(self) -> tuple[pd.DataFrame, int]:
         estimator = self._estimator

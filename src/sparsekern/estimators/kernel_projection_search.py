@@ -102,7 +102,8 @@ class ProjectionSearch:
         sources = self._sources(self._rows(train, train), factor, most)
         new = self._rows(test, train)
         held = tuple(source.project(new)[0] for source in sources)
-        return Part(sources, self._labels[train], held)
+        # the sources, which hold rows with all their features, are not kept
+        return Part(tuple(source.training for source in sources), self._labels[train], held)
 
     # decisions
 
@@ -151,7 +152,7 @@ class ProjectionSearch:
             for _ in range(10 if estimator.n_splits is None else estimator.n_splits)
         ]
         whole = [self._part(train, test, 1.0, largest) for train, test in splits]
-        smallest = min(max(source.training.shape[1] for source in part.sources) for part in whole)
+        smallest = min(max(columns.shape[1] for columns in part.columns) for part in whole)
         if smallest == 0:
             return pd.DataFrame(), largest
         sizes = np.arange(1, smallest + 1)
@@ -168,7 +169,7 @@ class ProjectionSearch:
         cost = None
         if estimator.n_components == "utility":
             cost = 1.0 if estimator.cost is None else float(estimator.cost)
-        counts = np.array([sum(min(int(s), q.training.shape[1]) for q in whole[0].sources)
+        counts = np.array([sum(min(int(s), q.shape[1]) for q in whole[0].columns)
                            for s in sizes])  # fmt: skip
         n_train = np.array([len(train) for train, _ in splits], dtype=np.float64)
         table = utility_table(counts, accuracy, scores, n_train, cost)

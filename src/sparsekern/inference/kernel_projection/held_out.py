@@ -14,10 +14,7 @@ import numpy as np
 from .._contract import Plan
 from ..mcmc.chains import run_chains, start_chains
 from .posterior import ProjectionPosterior
-from .projections import KernelRows, Projection
 from .sampler import KernelProjectionSampler, Priors
-
-Source = Projection | KernelRows
 
 
 @dataclass(frozen=True)
@@ -26,25 +23,25 @@ class Part:
 
     Attributes
     ----------
-    sources : tuple of Projection or KernelRows
-        Made of the rows to learn from.
+    columns : tuple of ndarray of shape (n, m_l)
+        Columns of the rows to learn from, a block for each kernel.
     labels : ndarray of shape (n,)
         Their classes.
     held_out : tuple of ndarray of shape (rows, m_l)
-        Columns of the rows to predict, from each source.
+        Columns of the rows to predict.
     """
 
-    sources: tuple[Source, ...]
+    columns: tuple[np.ndarray, ...]
     labels: np.ndarray
     held_out: tuple[np.ndarray, ...]
 
     def leading(self, count: int) -> Part:
-        """Return the same with the first components of every projection only."""
-        sources = tuple(
-            source.leading(count) if isinstance(source, Projection) else source
-            for source in self.sources
+        """Return the same with the first components of every kernel only."""
+        return Part(
+            tuple(columns[:, :count] for columns in self.columns),
+            self.labels,
+            tuple(columns[:, :count] for columns in self.held_out),
         )
-        return Part(sources, self.labels, tuple(columns[:, :count] for columns in self.held_out))
 
 
 def column_factor(columns: np.ndarray, priors: Priors) -> float:
@@ -73,12 +70,10 @@ def predict_held_out(
     report: Callable[[int, float], bool] | None,
 ) -> list[np.ndarray]:
     """Return class probabilities of the held-out rows of every part, from one chain each."""
-    factors = [
-        tuple(column_factor(source.training, priors) for source in part.sources) for part in parts
-    ]
+    factors = [tuple(column_factor(columns, priors) for columns in part.columns) for part in parts]
     samplers = [
         KernelProjectionSampler(
-            [f * source.training for f, source in zip(factor, part.sources, strict=True)],
+            [f * columns for f, columns in zip(factor, part.columns, strict=True)],
             part.labels,
             n_classes,
             priors,
@@ -98,7 +93,7 @@ def predict_held_out(
     found = []
     for part, factor, chain in zip(parts, factors, run.chains, strict=True):
         posterior = ProjectionPosterior(
-            part.sources, factor, chain.draws.coefficients[None], priors.intercept, priors.reference
+            (), (), chain.draws.coefficients[None], priors.intercept, priors.reference
         )
         columns = [f * held for f, held in zip(factor, part.held_out, strict=True)]
         ones = [np.ones((len(columns[0]), 1))] if priors.intercept else []

@@ -13,7 +13,9 @@ NUMBER = r"-?\d+\.\d+|-?\d+"
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 
 
-@pytest.mark.parametrize("page", ["comparing_classifiers.md", "vector_machines.md"])
+@pytest.mark.parametrize(
+    "page", ["comparing_classifiers.md", "kernel_projection.md", "vector_machines.md"]
+)
 def test_examples_run_and_print_what_the_page_shows(page, capsys):
     text = (GUIDE / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)

@@ -6,7 +6,7 @@ from chain_setup import recompiled
 from numba import njit
 from projection_setup import alternate_latent_noise, alternate_polya_gamma, make_sampler, scores
 
-from sparsekern.inference.kernel_projection import latent_noise, polya_gamma
+from sparsekern.inference.kernel_projection import polya_gamma
 from sparsekern.inference.kernel_projection.sampler import Priors
 
 TAU = (3.0, 2.0)
@@ -65,45 +65,6 @@ def test_latent_noise_model_long(name):
     assert largest(found) < 4, found
 
 
-def paper_with(**changes):
-    """Return the alternation with a sweep in which something is replaced."""
-    block = recompiled(latent_noise.draw_noise_and_coefficients, **changes)
-    sweep = recompiled(latent_noise.sweep_once, draw_noise_and_coefficients=block)
-    return recompiled(alternate_latent_noise, sweep_latent_noise=sweep)
-
-
-@pytest.mark.slow
-def test_printed_shapes_of_the_noise_are_noticed():
-    """The paper's gamma_1 + n(K-1), without the half (erratum 1)."""
-
-    @njit
-    def shape(settings, rows, classes):
-        return settings.noise_prior[0] + rows * classes
-
-    found = scores(paper_with(noise_shape=shape), make_sampler(LATENT_NOISE["reference"]), 40_000)
-    assert largest(found) > 20
-
-
-@pytest.mark.slow
-def test_coefficients_before_the_noise_are_noticed():
-    """The paper's order: coefficients given the old noise, then the collapsed noise (erratum 2)."""
-    right_block = latent_noise.draw_noise_and_coefficients
-
-    @njit
-    def wrong_block(rng, state, work, settings, mean, spread):
-        before = np.sqrt(state.noise[0])
-        well = right_block(rng, state, work, settings, mean, spread)
-        for k in range(mean.shape[0]):
-            for a in range(mean.shape[1]):
-                state.coefficients[k, a] = mean[k, a] + before * spread[k, a]
-        return well
-
-    sweep = recompiled(latent_noise.sweep_once, draw_noise_and_coefficients=wrong_block)
-    alternate = recompiled(alternate_latent_noise, sweep_latent_noise=sweep)
-    found = scores(alternate, make_sampler(LATENT_NOISE["reference"]), 400_000)
-    assert largest(found) > 5
-
-
 @pytest.mark.slow
 def test_prior_precision_without_the_scale_is_noticed():
     @njit
@@ -115,21 +76,3 @@ def test_prior_precision_without_the_scale_is_noticed():
     alternate = recompiled(alternate_polya_gamma, sweep_polya_gamma=sweep)
     found = scores(alternate, make_sampler(NOISE_FREE["shared scale"]), 40_000)
     assert largest(found) > 20
-
-
-@pytest.mark.slow
-def test_a_scale_move_of_the_intercept_is_noticed():
-    """L(y | rho z) where only the components are scaled."""
-
-    @njit
-    def move(rng, state, work, settings, block, tuning):
-        kept = state.coefficients[:, -1].copy()
-        everything = settings._replace(block=np.zeros_like(settings.block))
-        original(rng, state, work, everything, block, tuning)
-        state.coefficients[:, -1] = kept
-
-    original = polya_gamma._move_scale
-    sweep = recompiled(polya_gamma.sweep_once, _move_scale=move)
-    alternate = recompiled(alternate_polya_gamma, sweep_polya_gamma=sweep)
-    found = scores(alternate, make_sampler(NOISE_FREE["shared scale"]), 200_000)
-    assert largest(found) > 5

@@ -99,6 +99,8 @@ def test_noise_and_coefficients_against_quadrature(dense):
     weight /= weight.sum()
     exact = weight @ np.exp(grid)
     assert_allclose(exact, (prior[1] + 0.5 * energy) / (prior[0] + n - 1), rtol=1e-6)
+    printed = (prior[1] + 0.5 * energy) / (prior[0] + 2 * n - 1)  # the paper's shape, no half
+    assert printed < 0.7 * exact
     noise, out = np.empty(40_000), np.empty((40_000, *state.coefficients.shape))
     many_blocks(rng, state, sampler.open(state), sampler.settings, noise, out)
     assert_allclose(noise.mean(), exact, rtol=0.01)

@@ -6,7 +6,7 @@ from chain_setup import recompiled
 from numba import njit
 from projection_setup import alternate_latent_noise, alternate_polya_gamma, make_sampler, scores
 
-from sparsekern.inference.kernel_projection import polya_gamma
+from sparsekern.inference.kernel_projection import latent_noise, polya_gamma
 from sparsekern.inference.kernel_projection.sampler import Priors
 
 TAU = (3.0, 2.0)
@@ -76,3 +76,19 @@ def test_prior_precision_without_the_scale_is_noticed():
     alternate = recompiled(alternate_polya_gamma, sweep_polya_gamma=sweep)
     found = scores(alternate, make_sampler(NOISE_FREE["shared scale"]), 40_000)
     assert largest(found) > 20
+
+
+@pytest.mark.slow
+def test_printed_shape_of_the_noise_is_noticed():
+    """The paper's gamma_1 + n(K-1), without the half (erratum 1): z-scores, or a chain lost."""
+
+    @njit
+    def shape(settings, rows, classes):
+        return settings.noise_prior[0] + rows * classes
+
+    block = recompiled(latent_noise.draw_noise_and_coefficients, noise_shape=shape)
+    sweep = recompiled(latent_noise.sweep_once, draw_noise_and_coefficients=block)
+    alternate = recompiled(alternate_latent_noise, sweep_latent_noise=sweep)
+    with np.errstate(all="ignore"):
+        found = scores(alternate, make_sampler(LATENT_NOISE["reference"]), 2000)
+    assert not np.isfinite(list(found.values())).all() or largest(found) > 20

@@ -14,7 +14,13 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 
 
 @pytest.mark.parametrize(
-    "page", ["comparing_classifiers.md", "multiple_kernels.md", "vector_machines.md"]
+    "page",
+    [
+        "comparing_classifiers.md",
+        "kernel_projection.md",
+        "multiple_kernels.md",
+        "vector_machines.md",
+    ],
 )
 def test_examples_run_and_print_what_the_page_shows(page, capsys):
     text = (GUIDE / page).read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ from .gkm_classifier import GKMClassifier
 from .gkm_regressor import GKMRegressor
 from .hybrid_search_classifier import HybridSearchGPClassifier
 from .hybrid_search_regressor import HybridSearchGPRegressor
+from .kernel_projection_classifier import KernelProjectionClassifier
 from .mkl_classifier import BayesianMKLClassifier
 from .mkl_regressor import BayesianMKLRegressor
 from .pcvm_classifier import PCVMClassifier
@@ -22,6 +23,7 @@ __all__ = [
     "GKMRegressor",
     "HybridSearchGPClassifier",
     "HybridSearchGPRegressor",
+    "KernelProjectionClassifier",
     "PCVMClassifier",
     "RVMClassifier",
     "RVMRegressor",

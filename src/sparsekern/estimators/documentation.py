@@ -17,6 +17,22 @@ def _text(raw: str) -> str:
     return raw.strip("\n")
 
 
+_RUNNING = """\
+warm_start : bool, default=False
+    Go on with the chains of the last fit (made with ``warm_start=True``, or interrupted) until
+    they have ``draws`` draws.
+checkpoint : path-like or None, default=None
+    Folder in which chains are saved while they run. The same fit, started again after the
+    process was killed, resumes and ends with the draws it would have given.
+progress : "auto", True or False, default="auto"
+    Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
+    terminal, and unless callbacks are set with ``set_callbacks``. The one-time compilation is
+    announced unless False.
+n_jobs : int or None, default=None
+    Threads that run chains; None is one, -1 all cores. It never changes a result.
+random_state : int, RandomState or None, default=None
+    Seed."""
+
 PARAGRAPHS = {
     "kernel parameter": """\
 kernel : str, kernel object, callable, "precomputed", or list, default="rbf"
@@ -90,20 +106,9 @@ chains : int, default=4
     Independent chains, started apart from each other.
 thin : int, default=1
     Sweeps for each kept draw.
-warm_start : bool, default=False
-    Go on with the chains of the last fit (made with ``warm_start=True``, or interrupted) until
-    they have ``draws`` draws.
-checkpoint : path-like or None, default=None
-    Folder in which chains are saved while they run. The same fit, started again after the
-    process was killed, resumes and ends with the draws it would have given.
-progress : "auto", True or False, default="auto"
-    Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
-    terminal, and unless callbacks are set with ``set_callbacks``. The one-time compilation is
-    announced unless False.
-n_jobs : int or None, default=None
-    Threads that run chains; None is one, -1 all cores. It never changes a result.
-random_state : int, RandomState or None, default=None
-    Seed.""",
+"""
+    + _RUNNING,
+    "running parameters": _RUNNING,
     "sampling attributes": """\
 n_features_in_ : int
 feature_names_in_ : ndarray of shape (n_features_in_,)

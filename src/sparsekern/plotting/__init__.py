@@ -14,6 +14,12 @@ from .fitted_curve import plot_fit
 from .inclusion import plot_inclusion
 from .kernel_weights import plot_bound, plot_kernel_weights
 from .models import plot_models
+from .projections import (
+    plot_class_probabilities,
+    plot_components,
+    plot_expected_utility,
+    plot_projection_matrix,
+)
 from .ranks import plot_ranks
 from .search_path import plot_search
 from .traces import plot_traces
@@ -23,15 +29,19 @@ __all__ = [
     "plot_active_trace",
     "plot_bound",
     "plot_calibration",
+    "plot_class_probabilities",
+    "plot_components",
     "plot_critical_difference",
     "plot_decision_surface",
     "plot_evidence_path",
+    "plot_expected_utility",
     "plot_feature_effect",
     "plot_feature_trace",
     "plot_fit",
     "plot_inclusion",
     "plot_kernel_weights",
     "plot_models",
+    "plot_projection_matrix",
     "plot_ranks",
     "plot_search",
     "plot_traces",

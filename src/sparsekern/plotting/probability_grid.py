@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..estimators import KernelProjectionClassifier
 from .vector_machines import is_drawless, side_probability
 
 _MOST_NUMBERS = 4_000_000  # probabilities held at once
@@ -17,7 +18,8 @@ def probabilities_on_grid(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean probability, and that of some evenly spaced draws, at the grid points."""
     points, shape = _grid_points(model, first, second), (len(second), len(first))
-    if is_drawless(model) or not hasattr(model, "active_vectors_"):
+    projected = isinstance(model, KernelProjectionClassifier)
+    if is_drawless(model) or not (projected or hasattr(model, "active_vectors_")):
         # draws of a hybrid search are right for each point, not for a boundary as a whole
         return model.predict_proba(points)[:, 1].reshape(shape), np.empty((0, *shape))
     n_draws = len(model.sample_proba(points[:1]))
@@ -27,7 +29,8 @@ def probabilities_on_grid(
     for start in range(0, len(points), step):
         block = slice(start, start + step)
         positive = model.sample_proba(points[block])[:, :, 1]
-        mean[block] = positive.mean(axis=0)
+        # a sharpened mean is not that of the draws
+        mean[block] = model.predict_proba(points[block])[:, 1] if projected else positive.mean(0)
         boundaries[:, block] = positive[chosen]
     return mean.reshape(shape), boundaries.reshape(-1, *shape)
 

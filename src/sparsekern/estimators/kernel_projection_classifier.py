@@ -1,0 +1,297 @@
+"""The kernel projection classifier: few rows, many features, several classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import validate_data
+
+from ..inference.kernel_projection.held_out import column_factor
+from ..inference.kernel_projection.posterior import ProjectionPosterior
+from ..inference.kernel_projection.projections import Projection
+from ..inference.kernel_projection.sampler import KernelProjectionSampler
+from ..inference.mcmc.checkpoint import fingerprint
+from .class_face import encode_classes
+from .documentation import documented
+from .kernel_projection_draws import ProjectionDraws
+from .kernel_projection_parameters import ProjectionParameters
+from .kernel_projection_prediction import ProjectionPrediction
+from .kernel_projection_search import Decisions, ProjectionSearch
+
+
+@documented
+class KernelProjectionClassifier(
+    ClassNamePrefixFeaturesOutMixin,
+    ClassifierMixin,
+    ProjectionPrediction,
+    ProjectionParameters,
+    ProjectionDraws,
+):
+    r"""Bayesian multinomial classifier on kernel principal components.
+
+    For spectra, microarrays and images: few rows, thousands of features, several classes. The
+    leading components :math:`P` of the centred kernel matrix stand for the features,
+
+    .. math:: P(y_i=k)\propto e^{z_{ik}},\qquad z_k=\beta_{0k}1+P\beta_k,\qquad
+              \beta_{lk}\sim N(0,s^2),\quad s\sim C^+(0,\mathrm{scale}),
+
+    and everything but the components is sampled. The cost depends on the number of features only
+    through the kernel matrix.
+
+    Parameters
+    ----------
+    n_components : None, int, "average", "utility" or "log_score", default=None
+        Leading components (with several kernels, of each; never more than there are). None: a third
+        of the rows, but at least 30 and at most 100. ``"average"``: of these any may be left out,
+        averaged over. ``"utility"``, ``"log_score"``: searched from 1 to ``max_components`` over
+        random halves, by accuracy less ``cost`` for every component, or by the log probability of
+        held-out labels.
+    inference : {"polya_gamma", "latent_noise"}, default="polya_gamma"
+        ``"latent_noise"`` is the model of the paper, :math:`z_k\sim N(P\beta_k,\sigma^2I)`,
+        :math:`\beta_{lk}\sim N(0,\sigma^2/\tau_{lk})`. It predicts worse; for comparison.
+    classes : {"symmetric", "reference"}, default="symmetric"
+        A latent function for every class; or none for the last one, as in the paper, which then
+        has a part of its own: contrasts between the others have twice its prior variance.
+    intercept : bool, default=True
+        Whether every latent function has an intercept.
+    projection : bool, default=True
+        With False the kernel matrix itself is the design, a coefficient for every training row
+        (BMKC); for comparison.
+    <<kernel parameter>>
+    length_scale : float, array of shape (n_features,), or str, default="cv"
+        Length scale of the kernel, as scikit-learn defines it (Gaussian kernel
+        :math:`\exp(-d^2/2\ell^2)`). ``"mean_distance"``, ``"median_distance"``: that distance
+        between training rows over :math:`\sqrt2`. ``"cv"``: 0.4, 1 or 2.5 times the first, by the
+        log score of five folds. Kernels with a scale of their own keep it.
+    sharpness : float or "cv", default="cv"
+        Power t of the posterior class probabilities, which are then normalised anew. Where classes
+        are separated widely the posterior mean is not as sure as it could be; ``"cv"`` finds t on
+        five folds, with :math:`\log t\sim N(0,1)` beforehand. 1 leaves the posterior mean as it is.
+    scale : float or None, default=None
+        Scale of the half-Cauchy law of s (one s for each kernel); None: 10. Rows of the design have
+        mean square norm 1. Of ``"polya_gamma"``.
+    noise_prior : (float, float) or None, default=None
+        Shape and rate of :math:`1/\sigma^2`; None: (1, 1). Of ``"latent_noise"``.
+    precision_prior : (float, float) or None, default=None
+        Shape and rate of a precision :math:`\tau_{lk}` of every coefficient's own. None:
+        ``"polya_gamma"`` has none, all share s; ``"latent_noise"`` takes (1, 1).
+    intercept_prior : (float, float), default=(1.0, 1.0)
+        Shape and rate of the precision of each intercept.
+    max_components, n_splits : int or None, default=None
+        Of a search: largest size (None: 15) and random halves (None: 10).
+    cost : float or None, default=None
+        Of ``"utility"``: what the share n'/n of components in training rows costs in accuracy;
+        None: 1.
+    selection_rule : {"best", "one_standard_error"} or None, default=None
+        Of a search: the size of the largest utility (None, too), or the smallest within one
+        standard error (of the difference) of it.
+    search_draws : int or None, default=None
+        Kept draws of the one chain on each half or fold, after half as many; None: 500, or
+        ``draws`` if fewer.
+    predictive_noise : bool, default=False
+        Of ``"latent_noise"``: whether predictions add the latent noise. It made them worse.
+    standardize : bool, default=False
+        Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
+        ``"precomputed"``). For columns in different units.
+    draws, tune, chains : int, default=1000, 1000, 4
+        Kept draws of each chain, sweeps before the first, chains, started apart from each other.
+    thin : int, default=4
+        Sweeps for each kept draw.
+    <<running parameters>>
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only if X has string column names.
+    n_components_ : int
+        Components used, over all kernels (training rows with ``projection=False``).
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Of the centred kernel matrix. Only with ``projection=True``.
+    length_scale_ : ndarray of shape (n_features,) or (n_kernels, n_features), or None
+        The kernel's length scales; None where no kernel has any.
+    sharpness_ : float
+        Power of the posterior class probabilities.
+    utility_ : pandas.DataFrame
+        Only after a search: utility, accuracy and log score of every size, differences to the size
+        before and to the best, each with its standard error over the random halves. The largest
+        accuracy of the table is optimistic; as the search is a part of ``fit``, cross-validation of
+        this estimator is honest.
+    widths_ : pandas.DataFrame
+        Only if folds were used: sharpness, log score and error at every width.
+    kernel_scales_ : ndarray of shape (n_kernels,)
+        Median of s. Only ``"polya_gamma"``.
+    inclusion_probabilities_ : ndarray of shape (n_latents, n_components_)
+        Only ``"average"``: share of draws in which each coefficient is not zero (the same for all
+        classes with ``"latent_noise"``).
+    posterior_ : xarray.DataTree
+        Draws of scalars and coefficients (for symmetric classes less their mean over classes) and,
+        unless large, the pointwise log-likelihood, ready for ArviZ.
+    diagnostics_ : pandas.DataFrame
+        Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
+    acceptance_rates_ : dict
+        Share of accepted scale moves after tuning.
+    n_draws_ : int
+        Kept draws of each chain.
+
+    References
+    ----------
+    Domijan and Wilson (2011). Bayesian kernel projections for classification of high dimensional
+    data. Statistics and Computing 21.
+
+    Examples
+    --------
+    >>> from sparsekern import KernelProjectionClassifier
+    >>> from sparsekern.datasets import make_ripley
+    >>> X, y = make_ripley(100, random_state=0)
+    >>> model = KernelProjectionClassifier(draws=200, tune=200, random_state=0).fit(X, y)
+    >>> model.predict_proba([[0.0, 0.5]]).shape
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        inference: str = "polya_gamma",
+        classes: str = "symmetric",
+        intercept: bool = True,
+        projection: bool = True,
+        kernel: Any = "rbf",
+        length_scale: Any = "cv",
+        sharpness: Any = "cv",
+        scale: float | None = None,
+        noise_prior: tuple[float, float] | None = None,
+        precision_prior: tuple[float, float] | None = None,
+        intercept_prior: tuple[float, float] = (1.0, 1.0),
+        max_components: int | None = None,
+        n_splits: int | None = None,
+        cost: float | None = None,
+        selection_rule: str | None = None,
+        search_draws: int | None = None,
+        predictive_noise: bool = False,
+        standardize: bool = False,
+        draws: int = 1000,
+        tune: int = 1000,
+        chains: int = 4,
+        thin: int = 4,
+        warm_start: bool = False,
+        checkpoint: Any = None,
+        progress: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.inference = inference
+        self.classes = classes
+        self.intercept = intercept
+        self.projection = projection
+        self.kernel = kernel
+        self.length_scale = length_scale
+        self.sharpness = sharpness
+        self.scale = scale
+        self.noise_prior = noise_prior
+        self.precision_prior = precision_prior
+        self.intercept_prior = intercept_prior
+        self.max_components = max_components
+        self.n_splits = n_splits
+        self.cost = cost
+        self.selection_rule = selection_rule
+        self.search_draws = search_draws
+        self.predictive_noise = predictive_noise
+        self.standardize = standardize
+        self.draws = draws
+        self.tune = tune
+        self.chains = chains
+        self.thin = thin
+        self.warm_start = warm_start
+        self.checkpoint = checkpoint
+        self.progress = progress
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> KernelProjectionClassifier:
+        """Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, or the kernel matrix (n_samples, n_samples) if precomputed.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self : KernelProjectionClassifier
+        """
+        with self._all_or_nothing():
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        plan = self._check_sampling_parameters()
+        priors = self._check_model_parameters()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
+        self.classes_, codes = encode_classes(y)
+        labels = ((codes + 1.0) / 2.0 if len(self.classes_) == 2 else codes).astype(np.int64)
+        features = self._prepare_training(X)
+        decided = self._decide(features, labels, priors)
+        self._refuse_empty(decided.sources)
+        factors = tuple(column_factor(source.training, priors) for source in decided.sources)
+        columns = [f * q.training for f, q in zip(factors, decided.sources, strict=True)]
+        sampler = KernelProjectionSampler(columns, labels, len(self.classes_), priors)
+        self._refuse_selection(sampler)
+        (run,) = self._sample([sampler], plan)
+        coefficients = np.stack([chain.draws.coefficients[: run.kept] for chain in run.chains])
+        noise = None
+        if self.predictive_noise:
+            variance = np.stack([chain.draws.noise_variance[: run.kept] for chain in run.chains])
+            standard = np.random.default_rng(0).standard_normal(coefficients.shape[:3])
+            noise = np.sqrt(variance)[..., None] * standard
+        posterior = ProjectionPosterior(
+            decided.sources, factors, coefficients, priors.intercept, priors.reference, noise,
+            decided.power,
+        )  # fmt: skip
+        self._keep(run, sampler, posterior)
+        self._set_attributes(decided)
+
+    def _decide(self, features: np.ndarray, labels: np.ndarray, priors: Any) -> Decisions:
+        """Return width, size and sharpness; those of the last fit where its chains go on."""
+        described = self._described_parameters()
+        for name in ("draws", "chains", "thin"):
+            described.pop(name)
+        data = fingerprint([features, labels, described])
+        before = getattr(self, "_decided", None)
+        going_on = self.warm_start and getattr(self, "_chains", None) is not None
+        if before is None or not going_on or getattr(self, "_decided_on", None) != data:
+            search = ProjectionSearch(
+                self, features, labels, len(self.classes_), priors, self._search_plan()
+            )
+            before = search.decide()
+        self._decided: Decisions = before
+        self._decided_on: str = data
+        return before
+
+    def _set_attributes(self, decided: Decisions) -> None:
+        sources = decided.sources
+        self.sharpness_ = decided.power
+        self.n_components_ = sum(source.training.shape[1] for source in sources)
+        self._n_features_out = self.n_components_
+        self.__dict__.pop("eigenvalues_", None)
+        values = [source.eigenvalues for source in sources if isinstance(source, Projection)]
+        if values:
+            self.eigenvalues_ = np.concatenate(values)
+        kernels = [source.kernel for source in sources]
+        self.length_scale_ = None
+        if any(kernel.stationary for kernel in kernels):
+            scales = np.stack([kernel.length_scale for kernel in kernels])
+            self.length_scale_ = scales if len(kernels) > 1 else scales[0]
+        if decided.utility is not None:
+            self.utility_ = decided.utility
+        if decided.widths is not None:
+            self.widths_ = decided.widths

@@ -1,0 +1,143 @@
+"""Parameters of the kernel projection classifier: checks, and which go together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._checks import check_choice, check_count, check_flag, check_pair, check_positive
+from ..inference._contract import Plan
+from ..inference.kernel_projection.sampler import KernelProjectionSampler, Priors
+
+SEARCHES = ("utility", "log_score")
+_PAIR = "(shape, rate)"
+_SEARCH_DRAWS = 500
+_OF_ONE_MODEL = {
+    "scale": ("polya_gamma", None),
+    "noise_prior": ("latent_noise", None),
+    "predictive_noise": ("latent_noise", False),
+}
+
+
+class ProjectionParameters:
+    """Base of the estimator that knows what its parameters may be."""
+
+    n_components: Any
+    inference: str
+    classes: str
+    intercept: bool
+    projection: bool
+    kernel: Any
+    sharpness: Any
+    scale: float | None
+    noise_prior: tuple[float, float] | None
+    precision_prior: tuple[float, float] | None
+    intercept_prior: tuple[float, float]
+    max_components: int | None
+    n_splits: int | None
+    cost: float | None
+    selection_rule: str | None
+    search_draws: int | None
+    predictive_noise: bool
+    standardize: bool
+    draws: int
+    tune: int
+
+    def __sklearn_tags__(self) -> Any:
+        """Pairwise input for a precomputed kernel."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags
+
+    def _check_model_parameters(self) -> Priors:
+        check_choice("inference", self.inference, ("polya_gamma", "latent_noise"))
+        check_choice("classes", self.classes, ("symmetric", "reference"))
+        for name in ("intercept", "projection", "predictive_noise", "standardize"):
+            check_flag(name, getattr(self, name))
+        self._check_size()
+        if isinstance(self.sharpness, str):
+            check_choice("sharpness", self.sharpness, ("cv",))
+        else:
+            check_positive("sharpness", self.sharpness)
+        for name, (model, unset) in _OF_ONE_MODEL.items():
+            value = getattr(self, name)
+            if self.inference != model and value != unset:
+                raise ValueError(
+                    f"{name}={value!r} belongs to inference={model!r}, but "
+                    f"inference={self.inference!r}; leave {name}={unset!r}."
+                )
+        latent_noise = self.inference == "latent_noise"
+        precision = (1.0, 1.0) if latent_noise else None
+        if self.precision_prior is not None:
+            precision = check_pair("precision_prior", self.precision_prior, _PAIR)
+        noise = (1.0, 1.0)
+        if self.noise_prior is not None:
+            noise = check_pair("noise_prior", self.noise_prior, _PAIR)
+        return Priors(
+            latent_noise=latent_noise,
+            reference=self.classes == "reference",
+            intercept=bool(self.intercept),
+            average=self.n_components == "average",
+            half_cauchy=10.0 if self.scale is None else check_positive("scale", self.scale),
+            noise=noise,
+            precision=precision,
+            intercept_precision=check_pair("intercept_prior", self.intercept_prior, _PAIR),
+        )
+
+    def _check_size(self) -> None:
+        size = self.n_components
+        if isinstance(size, str):
+            check_choice("n_components", size, ("average", *SEARCHES))
+        elif size is not None:
+            check_count("n_components", size)
+        if not self.projection and size is not None:
+            raise ValueError(
+                f"n_components={size!r} counts projections, but projection=False uses the kernel "
+                "matrix itself; leave n_components=None, or set projection=True."
+            )
+        if self.max_components is not None:
+            check_count("max_components", self.max_components)
+        if self.n_splits is not None:
+            check_count("n_splits", self.n_splits)
+        if self.cost is not None and self.cost != 0:
+            check_positive("cost", self.cost)
+        if self.selection_rule is not None:
+            check_choice("selection_rule", self.selection_rule, ("best", "one_standard_error"))
+        if self.search_draws is not None:
+            check_count("search_draws", self.search_draws)
+        searching = isinstance(size, str) and size in SEARCHES
+        for name in ("max_components", "n_splits", "selection_rule"):
+            value = getattr(self, name)
+            if value is not None and not searching:
+                raise ValueError(
+                    f"{name}={value!r} is for a search of the number of components; leave "
+                    f"{name}=None, or set n_components to 'utility' or 'log_score'."
+                )
+        if self.cost is not None and size != "utility":
+            raise ValueError(
+                f"cost={self.cost!r} is a part of the expected utility; leave cost=None, or set "
+                "n_components='utility'."
+            )
+
+    def _search_plan(self) -> Plan:
+        """Return the plan of the short chains on halves and folds."""
+        draws = self.search_draws
+        if draws is None:
+            draws = min(_SEARCH_DRAWS, self.draws)
+        return Plan(tune=draws // 2 + 1, draws=int(draws), thin=1)
+
+    def _refuse_empty(self, sources: tuple[Any, ...]) -> None:
+        if not self.intercept and not any(source.training.shape[1] for source in sources):
+            raise ValueError(
+                "intercept=False leaves nothing to learn from: all training rows look the same to "
+                "the kernel. Set intercept=True, or check X, kernel and length_scale."
+            )
+
+    def _refuse_selection(self, sampler: KernelProjectionSampler) -> None:
+        if self.n_components == "average" and np.size(sampler.settings.gram):
+            raise ValueError(
+                "n_components='average' with inference='latent_noise' needs orthogonal "
+                "components, which several kernels do not give; use one kernel, or "
+                "inference='polya_gamma'."
+            )

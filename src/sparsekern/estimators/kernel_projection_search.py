@@ -1,0 +1,226 @@
+"""What a kernel projection classifier decides before it samples: width, size and sharpness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import check_random_state
+
+from .._jit import mark_compiled
+from ..inference._contract import Plan
+from ..inference.kernel_projection.held_out import Part, predict_held_out, split_folds
+from ..inference.kernel_projection.posterior import best_power, log_score, sharpened
+from ..inference.kernel_projection.projections import (
+    KernelRows,
+    Projection,
+    kernel_rows,
+    project_training,
+)
+from ..inference.kernel_projection.sampler import Priors
+from ..inference.kernel_projection.utility import choose_size, even_split, utility_table
+from ..kernels import Kernel, check_positive_definite, resolve_kernels
+from .progress import TextProgress, announce_compilation, wants_text
+
+COMPONENTS = (30, 100)  # by default a third of the rows, but so many at least and at most
+FOLDS = 5
+WIDTH_FACTORS = (0.4, 1.0, 2.5)  # of the heuristic width, for length_scale="cv"
+JITTER = 1e-8  # what a kernel matrix given by the user may lack of being positive definite
+Source = Projection | KernelRows
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What was decided on: the design, how sharp predictions are, and the tables behind it."""
+
+    sources: tuple[Source, ...]
+    power: float
+    utility: pd.DataFrame | None
+    widths: pd.DataFrame | None
+
+
+class ProjectionSearch:
+    """Decides by short chains on parts of the rows.
+
+    Parameters
+    ----------
+    estimator : KernelProjectionClassifier
+        Its parameters, checked.
+    features : ndarray of shape (n, p)
+        Training rows as the kernels see them, or their kernel matrix.
+    labels : ndarray of shape (n,)
+    n_classes : int
+    priors : Priors
+    plan : Plan
+        Of the short chains.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        features: np.ndarray,
+        labels: np.ndarray,
+        n_classes: int,
+        priors: Priors,
+        plan: Plan,
+    ) -> None:
+        self._estimator, self._features, self._labels = estimator, features, labels
+        self._n_classes, self._priors, self._plan = n_classes, priors, plan
+        entropy = check_random_state(estimator.random_state).randint(0, 2**31 - 1, size=4)
+        self._seed = np.random.SeedSequence(entropy.tolist(), spawn_key=(1,))
+        self._rng = np.random.default_rng(self._seed.spawn(1)[0])
+
+    # kernels and components
+
+    def _rows(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        precomputed = self._estimator._is_precomputed()
+        return self._features[np.ix_(rows, columns)] if precomputed else self._features[rows]
+
+    def _kernels(self, features: np.ndarray, factor: float) -> tuple[Kernel, ...]:
+        estimator = self._estimator
+        width = estimator.length_scale
+        named = isinstance(width, str) and width == "cv"
+        names = getattr(estimator, "feature_names_in_", None)
+        kernels = resolve_kernels(
+            estimator.kernel, "mean_distance" if named else width, features, names
+        )
+        return tuple(
+            kernel.with_length_scale(factor * kernel.length_scale) if kernel.stationary else kernel
+            for kernel in kernels
+        )
+
+    def _sources(self, features: np.ndarray, factor: float, most: int) -> tuple[Source, ...]:
+        kernels = self._kernels(features, factor)
+        if not self._estimator.projection:
+            return tuple(kernel_rows(kernel, features) for kernel in kernels)
+        return tuple(project_training(kernel, features, most) for kernel in kernels)
+
+    def _part(self, train: np.ndarray, test: np.ndarray, factor: float, most: int) -> Part:
+        """Return one split, with its own centring and its own width."""
+        sources = self._sources(self._rows(train, train), factor, most)
+        new = self._rows(test, train)
+        held = tuple(source.project(new)[0] for source in sources)
+        # the sources, which hold rows with all their features, are not kept
+        return Part(tuple(source.training for source in sources), self._labels[train], held)
+
+    # decisions
+
+    def decide(self) -> Decisions:
+        """Return everything that is decided before sampling."""
+        estimator = self._estimator
+        for kernel in self._kernels(self._features, 1.0):
+            self._features = check_positive_definite(kernel, self._features, JITTER)
+        size, utility = self._most(), None
+        if estimator.n_components in ("utility", "log_score"):
+            utility, size = self._choose_size()
+        folds = [
+            (np.setdiff1d(np.arange(len(self._labels)), fold), fold)
+            for fold in split_folds(self._labels, min(FOLDS, len(self._labels)), self._rng)
+        ]
+        factors = WIDTH_FACTORS if self._searches_width() else (1.0,)
+        factor, power, widths = 1.0, estimator.sharpness, None
+        if len(factors) > 1 or power == "cv":
+            factor, power, widths = self._judge_widths(factors, folds, size)
+        sources = self._sources(self._features, factor, size)
+        return Decisions(sources, float(power), utility, widths)
+
+    def _searches_width(self) -> bool:
+        estimator = self._estimator
+        if not (isinstance(estimator.length_scale, str) and estimator.length_scale == "cv"):
+            return False
+        kernels = estimator.kernel if isinstance(estimator.kernel, list) else [estimator.kernel]
+        parts = [part[0] if isinstance(part, tuple) else part for part in kernels]
+        found = self._kernels(self._features, 1.0)
+        return any(
+            kernel.stationary and isinstance(part, str)
+            for kernel, part in zip(found, parts, strict=True)
+        )
+
+    def _most(self) -> int:
+        asked = self._estimator.n_components
+        if isinstance(asked, (int, np.integer)):
+            return int(asked)
+        return int(np.clip(len(self._labels) // 3, *COMPONENTS))
+
+    def _choose_size(self) -> tuple[pd.DataFrame, int]:
+        estimator = self._estimator
+        largest = 15 if estimator.max_components is None else estimator.max_components
+        splits = [
+            even_split(self._labels, self._rng)
+            for _ in range(10 if estimator.n_splits is None else estimator.n_splits)
+        ]
+        whole = [self._part(train, test, 1.0, largest) for train, test in splits]
+        smallest = min(max(columns.shape[1] for columns in part.columns) for part in whole)
+        if smallest == 0:
+            return pd.DataFrame(), largest
+        sizes = np.arange(1, smallest + 1)
+        found = self._predict(
+            [part.leading(int(size)) for part in whole for size in sizes], "splits and sizes"
+        )
+        accuracy = np.empty((len(splits), len(sizes)))
+        scores = np.empty_like(accuracy)
+        for number, probabilities in enumerate(found):
+            split, place = divmod(number, len(sizes))
+            truth = self._labels[splits[split][1]]
+            accuracy[split, place] = np.mean(probabilities.argmax(axis=1) == truth)
+            scores[split, place] = log_score(probabilities, truth)
+        cost = None
+        if estimator.n_components == "utility":
+            cost = 1.0 if estimator.cost is None else float(estimator.cost)
+        counts = np.array([sum(min(int(s), q.shape[1]) for q in whole[0].columns)
+                           for s in sizes])  # fmt: skip
+        n_train = np.array([len(train) for train, _ in splits], dtype=np.float64)
+        table = utility_table(counts, accuracy, scores, n_train, cost)
+        chosen = choose_size(table, estimator.selection_rule == "one_standard_error")
+        return table, int(sizes[chosen])
+
+    def _judge_widths(
+        self, factors: tuple[float, ...], folds: list[tuple[np.ndarray, np.ndarray]], size: int
+    ) -> tuple[float, float, pd.DataFrame]:
+        """Return the width of the best held-out log score, with the power that goes with it."""
+        parts = [
+            self._part(train, test, factor, size) for factor in factors for train, test in folds
+        ]
+        found = self._predict(parts, "folds")
+        asked = self._estimator.sharpness
+        rows = []
+        for number, factor in enumerate(factors):
+            together = np.empty((len(self._labels), self._n_classes))
+            here = found[number * len(folds) : (number + 1) * len(folds)]
+            for (_, test), probabilities in zip(folds, here, strict=True):
+                together[test] = probabilities
+            power = best_power(together, self._labels) if asked == "cv" else float(asked)
+            score = log_score(sharpened(together, power), self._labels)
+            error = np.mean(together.argmax(axis=1) != self._labels)
+            rows.append({"factor": factor, "sharpness": power, "log_score": score, "error": error})
+        table = pd.DataFrame(rows).set_index("factor")
+        best = float(table["log_score"].idxmax())
+        return best, float(table.loc[best, "sharpness"]), table
+
+    def _predict(self, parts: list[Part], what: str) -> list[np.ndarray]:
+        estimator = self._estimator
+        name = type(estimator).__name__
+        text = None
+        if wants_text(estimator.progress, bool(getattr(estimator, "_skl_callbacks", None))):
+            text = TextProgress(f"{name}: {len(parts)} {what}", len(parts))
+        engine = "projection_" + ("latent_noise" if self._priors.latent_noise else "polya_gamma")
+        if estimator.progress is not False:
+            announce_compilation(name, [engine])
+
+        def report(number: int, fraction: float) -> bool:
+            if text is not None:
+                text.update(number, fraction)
+            return False
+
+        try:
+            found = predict_held_out(
+                parts, self._n_classes, self._priors, self._plan, self._seed.spawn(1)[0],
+                estimator.n_jobs, report,
+            )  # fmt: skip
+        finally:
+            if text is not None:
+                text.close()
+        mark_compiled(engine)
+        return found

@@ -1,0 +1,1 @@
+"""Classification on kernel principal components: the sampler and what it needs."""

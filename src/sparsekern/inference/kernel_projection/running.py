@@ -1,0 +1,63 @@
+"""The compiled loops: sweeps, and what is kept of them."""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import jit
+from . import latent_noise, polya_gamma
+from .softmax import log_likelihood, row_log_likelihood
+
+_sweep_polya_gamma = polya_gamma.sweep_once
+_sweep_latent_noise = latent_noise.sweep_once
+
+
+@jit
+def store(state, functions, settings, draws, at):
+    """Write everything down as kept draw ``at``."""
+    draws.coefficients[at] = state.coefficients
+    if draws.included.shape[1] > 0:
+        for k in range(state.included.shape[0]):
+            for a in range(state.included.shape[1]):
+                draws.included[at, k, a] = state.included[k, a]
+    for block in range(state.scales.shape[0]):
+        draws.scales[at, block] = math.sqrt(state.scales[block, 0])
+    draws.noise_variance[at] = state.noise[0]
+    draws.log_likelihood[at] = log_likelihood(functions, settings.labels, settings.reference)
+    for q in range(settings.monitored.shape[0]):
+        row = settings.monitored[q]
+        label = settings.labels[row]
+        value = row_log_likelihood(functions, row, label, settings.reference)
+        draws.monitored[at, q] = math.exp(value)
+
+
+@jit
+def run_polya_gamma(rng, state, work, settings, draws, stop, tune, thin):
+    """Run the noise-free model until ``stop`` sweeps are done; returns whether all went well."""
+    while state.sweep[0] < stop:
+        sweep = state.sweep[0]
+        if sweep == tune:
+            state.tallies[:] = 0
+        if not _sweep_polya_gamma(rng, state, work, settings, sweep < tune):
+            return False
+        kept = sweep - tune + 1
+        if kept > 0 and kept % thin == 0:
+            store(state, state.latent, settings, draws, kept // thin - 1)
+        state.sweep[0] = sweep + 1
+    return True
+
+
+@jit
+def run_latent_noise(rng, state, work, settings, draws, stop, tune, thin):
+    """Run the latent-noise model until ``stop`` sweeps are done."""
+    while state.sweep[0] < stop:
+        sweep = state.sweep[0]
+        if sweep == tune:
+            state.tallies[:] = 0
+        if not _sweep_latent_noise(rng, state, work, settings, sweep < tune):
+            return False
+        kept = sweep - tune + 1
+        if kept > 0 and kept % thin == 0:
+            store(state, work.rows, settings, draws, kept // thin - 1)
+        state.sweep[0] = sweep + 1
+    return True

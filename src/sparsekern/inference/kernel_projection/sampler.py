@@ -1,0 +1,183 @@
+"""Both models as samplers for the chain runner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._contract import Plan
+from .running import run_latent_noise, run_polya_gamma
+from .state import ChainState, Draws, Settings, Workspace
+
+_FIRST_LOG_STEP = -0.7  # about 0.5
+
+
+@dataclass(frozen=True)
+class Priors:
+    """What is assumed beforehand; every pair is (shape, rate).
+
+    Attributes
+    ----------
+    latent_noise : bool
+        The model of the paper; otherwise the noise-free one.
+    reference : bool
+        Whether the last class has no latent function of its own.
+    intercept : bool
+    average : bool
+        Whether components are selected.
+    half_cauchy : float
+        Scale of the half-Cauchy law of each kernel's scale (noise-free model).
+    noise : (float, float)
+        Of the noise's precision (latent noise).
+    precision : (float, float) or None
+        Of each coefficient's own precision; None: all share the kernel's scale.
+    intercept_precision : (float, float)
+    """
+
+    latent_noise: bool = False
+    reference: bool = False
+    intercept: bool = True
+    average: bool = False
+    half_cauchy: float = 10.0
+    noise: tuple[float, float] = (1.0, 1.0)
+    precision: tuple[float, float] | None = None
+    intercept_precision: tuple[float, float] = (1.0, 1.0)
+
+
+class KernelProjectionSampler:
+    """Chains of a multinomial model in given columns.
+
+    Parameters
+    ----------
+    columns : list of ndarray of shape (n, m_l)
+        The design, a block for each kernel.
+    labels : ndarray of shape (n,)
+        Classes by number.
+    n_classes : int
+    priors : Priors
+    n_monitored : int
+        Training rows whose class probability is followed for convergence.
+    """
+
+    refresh_every = 1
+
+    def __init__(
+        self,
+        columns: list[np.ndarray],
+        labels: np.ndarray,
+        n_classes: int,
+        priors: Priors,
+        n_monitored: int = 10,
+    ) -> None:
+        n = len(labels)
+        self.priors = priors
+        self.n_latents = n_classes - 1 if priors.reference else n_classes
+        parts = [np.ones((n, 1))] if priors.intercept else []
+        design = np.ascontiguousarray(np.hstack([*columns, *parts]).T)
+        block = [number for number, part in enumerate(columns) for _ in range(part.shape[1])]
+        block += [-1] if priors.intercept else []
+        squares = np.einsum("ai,ai->a", design, design)
+        gram = np.empty((0, 0))
+        if priors.latent_noise:
+            products = design @ design.T
+            largest = float(squares.max(initial=0.0))
+            if np.abs(products - np.diag(squares)).max(initial=0.0) > 1e-9 * largest:
+                gram = products  # not projections: the conditional is not diagonal
+        self.monitored_rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
+        self.settings = Settings(
+            design=design,
+            gram=gram,
+            squares=squares,
+            labels=np.ascontiguousarray(labels, dtype=np.int64),
+            block=np.array(block, dtype=np.int64),
+            reference=priors.reference,
+            average=priors.average,
+            own_precisions=priors.precision is not None,
+            half_cauchy=float(priors.half_cauchy),
+            noise_prior=priors.noise,
+            precision_prior=priors.precision or (1.0, 1.0),
+            intercept_prior=priors.intercept_precision,
+            monitored=self.monitored_rows,
+        )
+        self._n_blocks = len(columns)
+
+    @property
+    def engine(self) -> str:
+        """Name of the compiled code."""
+        return "projection_" + ("latent_noise" if self.priors.latent_noise else "polya_gamma")
+
+    def start(self, rng: np.random.Generator, chain: int) -> ChainState:
+        """Start with small coefficients, scales and noise a factor apart between chains."""
+        settings, latents = self.settings, self.n_latents
+        m = len(settings.design)
+        spread = 4.0 ** (chain % 4 - 1.5)
+        coefficients = 0.1 * rng.standard_normal((latents, m))
+        latent = coefficients @ settings.design
+        if self.priors.latent_noise:
+            latent = np.where(settings.labels == np.arange(latents)[:, None], 1.0, -1.0)
+        return ChainState(
+            sweep=np.zeros(1, np.int64),
+            coefficients=coefficients,
+            precisions=np.ones((latents, m)),
+            included=np.ones((latents, m), np.int64),
+            latent=latent,
+            scales=np.full((self._n_blocks, 2), spread),
+            noise=np.full(1, spread),
+            share=np.full(1, 0.5),
+            log_step=np.full(self._n_blocks, _FIRST_LOG_STEP),
+            tallies=np.zeros((1, 2), np.int64),
+        )
+
+    def allocate(self, plan: Plan) -> Draws:
+        """Return empty arrays for one chain."""
+        kept, latents, m = plan.draws, self.n_latents, len(self.settings.design)
+        shape = (kept, latents, m) if self.priors.average else (kept, 0, 0)
+        return Draws(
+            coefficients=np.zeros((kept, latents, m)),
+            included=np.zeros(shape, np.int8),
+            scales=np.zeros((kept, self._n_blocks)),
+            noise_variance=np.zeros(kept),
+            log_likelihood=np.zeros(kept),
+            monitored=np.zeros((kept, len(self.monitored_rows))),
+        )
+
+    def open(self, state: Any) -> Workspace:
+        """Return the memory of a running chain."""
+        m, n = self.settings.design.shape
+        latents = self.n_latents
+        return Workspace(
+            weighted=np.empty((m, n)),
+            matrix=np.empty((m, m)),
+            root=np.empty((m, m)),
+            right=np.empty((latents, m)),
+            vector=np.empty(m),
+            response=np.empty(n),
+            rows=np.empty((latents, n)),
+            other=np.empty((latents, n)),
+            places=np.empty(m, np.int64),
+        )
+
+    def fingerprint_parts(self) -> list[Any]:
+        """Return what decides the draws."""
+        return [self.settings.design, self.settings.labels, self.settings.block, self.priors]
+
+    def advance(
+        self,
+        rngs: tuple[np.random.Generator, np.random.Generator],
+        state: ChainState,
+        workspace: Workspace,
+        draws: Draws,
+        stop: int,
+        plan: Plan,
+        fresh: bool,
+    ) -> None:
+        """Run sweeps until ``stop`` are done."""
+        run = run_latent_noise if self.priors.latent_noise else run_polya_gamma
+        well = run(rngs[0], state, workspace, self.settings, draws, stop, plan.tune, plan.thin)
+        if not (well and np.isfinite(state.latent).all()):
+            raise FloatingPointError(
+                "A chain left the range of floating point: the classes are separated so widely "
+                "that nothing holds the coefficients. Use a smaller scale, or the default one."
+            )

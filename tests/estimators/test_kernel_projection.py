@@ -1,0 +1,274 @@
+"""The kernel projection classifier as its users meet it."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
+
+from sparsekern import KernelProjectionClassifier
+from sparsekern.inference.kernel_projection.posterior import sharpened
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+SHORT = {"draws": 60, "tune": 60, "chains": 2, "thin": 1, "search_draws": 40, "random_state": 0}
+FIXED = {**SHORT, "length_scale": "mean_distance", "sharpness": 1.0}
+
+
+@pytest.fixture(scope="module")
+def spectra():
+    """Thirty rows of 200 correlated features, three classes, off centre."""
+    rng = np.random.default_rng(1)
+    y = np.arange(30) % 3
+    X = 2.0 * rng.standard_normal((3, 200))[y] + rng.standard_normal((30, 200)) + 50
+    return X, np.array(["beef", "lamb", "pork"])[y]
+
+
+@pytest.fixture(scope="module")
+def fitted(spectra):
+    return KernelProjectionClassifier(**SHORT).fit(*spectra)
+
+
+def test_classes_are_told_apart_and_sharpened(spectra, fitted):
+    X, y = spectra
+    assert_array_equal(fitted.predict(X), y)
+    assert list(fitted.widths_.columns) == ["sharpness", "log_score", "error"]
+    best = fitted.widths_["log_score"].idxmax()
+    assert fitted.sharpness_ == fitted.widths_.loc[best, "sharpness"] > 1
+    draws = fitted.sample_proba(X)
+    assert draws.shape == (120, 30, 3)
+    assert_allclose(draws.sum(2), 1, atol=1e-12)
+    expected = sharpened(draws.mean(0), fitted.sharpness_)
+    assert_allclose(fitted.predict_proba(X), expected, atol=1e-10)
+    assert fitted.sample_proba(X, thin=20).shape == (6, 30, 3)
+    assert_allclose(fitted.decision_function(X), np.log(fitted.predict_proba(X)), atol=1e-9)
+
+
+def test_transform_gives_projections(spectra, fitted):
+    X, _ = spectra
+    P = fitted.transform(X)
+    assert P.shape == (30, fitted.n_components_) == (30, 29)
+    assert_allclose(P.T @ P, np.diag(fitted.eigenvalues_), atol=1e-9 * fitted.eigenvalues_[0])
+    names = fitted.get_feature_names_out()
+    assert names[0] == "kernelprojectionclassifier0"
+    model = KernelProjectionClassifier(4, **FIXED).set_output(transform="pandas")
+    framed = model.fit(*spectra).transform(X)
+    assert isinstance(framed, pd.DataFrame)
+    assert framed.shape == (30, 4)
+
+
+def test_residuals_flag_rows_unlike_all_others(spectra, fitted):
+    X, _ = spectra
+    assert fitted.projection_residual(X).max() < 1e-8
+    far = fitted.projection_residual(X[:3] + np.array([[1e3], [-1e3], [50.0]]))
+    assert far.min() > 0.5
+    few = KernelProjectionClassifier(2, **FIXED).fit(*spectra).projection_residual(X)
+    assert 0.01 < few.mean() < 1
+
+
+def test_posterior_and_diagnostics(spectra, fitted):
+    tree = fitted.posterior_
+    assert tree["posterior"]["coefficient"].shape == (2, 60, 3, 29)
+    assert abs(tree["posterior"]["coefficient"].sum("class")).max() < 1e-9
+    assert list(tree["posterior"]["class"].values) == ["beef", "lamb", "pork"]
+    assert tree["log_likelihood"]["y"].shape == (2, 60, 30)
+    assert_allclose(
+        fitted.pointwise_log_likelihood().sum(2), tree["posterior"]["log_likelihood"], atol=1e-6
+    )
+    assert {"log_likelihood", "scale", "probability[0]"} <= set(fitted.diagnostics_.index)
+    assert fitted.n_draws_ == 60
+    assert 0 < fitted.acceptance_rates_["scale"] < 1
+    again = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(again.predict_proba(spectra[0]), fitted.predict_proba(spectra[0]))
+
+
+@pytest.mark.parametrize("n_components", [None, "log_score"])
+def test_results_do_not_depend_on_threads(spectra, n_components):
+    options = {**SHORT, "n_components": n_components, "draws": 20, "tune": 20}
+    options |= {"n_splits": 2, "max_components": 3} if n_components else {}
+    one = KernelProjectionClassifier(**options).fit(*spectra)
+    two = KernelProjectionClassifier(**options, n_jobs=2).fit(*spectra)
+    assert_array_equal(one.predict_proba(spectra[0]), two.predict_proba(spectra[0]))
+    assert one.sharpness_ == two.sharpness_
+
+
+def test_checkpoint_and_warm_start(spectra, tmp_path):
+    options = {**FIXED, "checkpoint": tmp_path}
+    one = KernelProjectionClassifier(**options).fit(*spectra)
+    assert list(tmp_path.glob("run-*/*.npz"))
+    again = KernelProjectionClassifier(**options).fit(*spectra)
+    plain = KernelProjectionClassifier(**FIXED).fit(*spectra)
+    for other in (again, plain):
+        assert_array_equal(other.predict_proba(spectra[0]), one.predict_proba(spectra[0]))
+    warm = KernelProjectionClassifier(**{**SHORT, "draws": 20, "random_state": None})
+    warm.set_params(warm_start=True).fit(*spectra)
+    sharpness = warm.sharpness_
+    warm.set_params(draws=30).fit(*spectra)
+    assert warm.n_draws_ == 30
+    assert warm.sharpness_ == sharpness
+
+
+def test_expected_utility(spectra):
+    model = KernelProjectionClassifier(
+        "utility", n_splits=3, max_components=4, cost=0.5, **SHORT
+    ).fit(*spectra)
+    table = model.utility_
+    assert list(table.index) == [1, 2, 3, 4]
+    assert_allclose(table["utility"], table["accuracy"] - 0.5 * table.index / 15)
+    assert model.n_components_ == table["utility"].idxmax()
+    assert np.isnan(table["difference"].iloc[0])
+    careful = KernelProjectionClassifier(
+        "log_score", n_splits=3, max_components=4, selection_rule="one_standard_error", **SHORT
+    ).fit(*spectra)
+    assert_allclose(careful.utility_["utility"], careful.utility_["log_score"])
+    assert careful.n_components_ <= careful.utility_["utility"].idxmax()
+    with pytest.raises(AttributeError):
+        _ = KernelProjectionClassifier(**FIXED).fit(*spectra).utility_
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"inference": "latent_noise"},
+        {"inference": "latent_noise", "classes": "reference", "predictive_noise": True},
+        {"inference": "latent_noise", "n_components": "average"},
+        {"inference": "latent_noise", "projection": False, "noise_prior": (2.0, 1.0)},
+        {"n_components": "average"},
+        {"classes": "reference", "precision_prior": (1.0, 1.0)},
+        {"projection": False, "scale": 1.0},
+        {"intercept": False, "kernel": "linear"},
+        {"kernel": ["rbf", ("linear", slice(0, 50))]},
+        {"inference": "latent_noise", "kernel": ["rbf", "linear"]},
+    ],
+    ids=str,
+)
+def test_every_variant_learns(spectra, options):
+    X, y = spectra
+    model = KernelProjectionClassifier(**{**FIXED, **options}).fit(X[:24], y[:24])
+    assert np.mean(model.predict(X[24:]) == y[24:]) > 0.8
+    assert_allclose(model.predict_proba(X).sum(1), 1, atol=1e-12)
+    if options.get("n_components") == "average":
+        assert model.inclusion_probabilities_.shape == (3, model.n_components_)
+        shared = np.ptp(model.inclusion_probabilities_, axis=0).max() == 0
+        assert shared == (options.get("inference") == "latent_noise")
+    if "kernel" in options and isinstance(options["kernel"], list):
+        assert len(getattr(model, "kernel_scales_", [0, 0])) == 2
+        assert len(model.eigenvalues_) == model.n_components_
+    assert model.transform(X[24:]).shape == (6, model.n_components_)
+    if not options.get("projection", True):
+        assert model.n_components_ == 24
+        with pytest.raises(ValueError, match="projection=False makes none"):
+            model.projection_residual(X)
+    model.posterior_["posterior"]
+
+
+def test_precomputed_kernel_is_the_same_model(spectra):
+    X, y = spectra
+    width = KernelProjectionClassifier(**FIXED).fit(X, y).length_scale_[0]
+    gram = rbf_kernel(X, gamma=0.5 / width**2)
+    direct = KernelProjectionClassifier(**{**FIXED, "length_scale": width}).fit(X, y)
+    given = KernelProjectionClassifier(kernel="precomputed", **{**FIXED, "length_scale": "cv"}).fit(
+        gram, y
+    )
+    assert_allclose(given.predict_proba(gram), direct.predict_proba(X), atol=0.05)
+    assert_allclose(np.abs(given.transform(gram)), np.abs(direct.transform(X)), atol=1e-6)
+    with pytest.raises(ValueError, match="projection_residual needs the kernel of each row"):
+        given.projection_residual(gram)
+
+
+def test_data_frames(spectra):
+    polars = pytest.importorskip("polars")
+    X, y = spectra
+    names = [f"w{j}" for j in range(200)]
+    plain = KernelProjectionClassifier(**FIXED).fit(X, y).predict_proba(X)
+    for frame in (pd.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
+        model = KernelProjectionClassifier(**FIXED).fit(frame, y)
+        assert_array_equal(model.feature_names_in_, names)
+        assert_allclose(model.predict_proba(frame), plain)
+
+
+# ---------------------------------------------------------------- input at its limits
+
+
+def test_constant_columns_and_constant_rows():
+    rng = np.random.default_rng(0)
+    y = np.arange(20) % 2
+    X = np.column_stack([y + 0.1 * rng.standard_normal(20), np.full(20, 1e9)])
+    assert KernelProjectionClassifier(**FIXED).fit(X, y).score(X, y) == 1
+    flat = np.full((20, 3), 4.0)
+    y = (np.arange(20) < 15).astype(int)
+    model = KernelProjectionClassifier(**SHORT).fit(flat, y)
+    assert model.n_components_ == 0
+    assert 0.4 < model.predict_proba(flat)[0, 1] < 0.95
+    with pytest.raises(ValueError, match="intercept=False leaves nothing to learn from"):
+        KernelProjectionClassifier(intercept=False, **SHORT).fit(flat, y)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_scales_near_the_limits(spectra, scale):
+    X, y = spectra
+    model = KernelProjectionClassifier(**FIXED).fit(X * scale, y)
+    assert model.score(X * scale, y) == 1
+
+
+def test_few_rows_and_rare_classes():
+    X = np.array([[1.0, 2.0], [3.0, 1.0]])
+    assert KernelProjectionClassifier(**SHORT).fit(X, ["a", "b"]).predict_proba(X).shape == (2, 2)
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, 3)) + 2, np.array([0] * 6 + [1] * 5 + [2])
+    model = KernelProjectionClassifier("utility", n_splits=2, max_components=2, **SHORT).fit(
+        X, y
+    )  # the last class is absent from half of the splits
+    assert model.predict_proba(X).shape == (12, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_components": "all"}, "n_components must be one of"),
+        ({"n_components": 0}, "n_components must be at least 1"),
+        ({"n_components": 2.5}, "n_components must be a whole number"),
+        ({"inference": "vb"}, "inference must be one of"),
+        ({"classes": "both"}, "classes must be one of"),
+        ({"inference": "latent_noise", "scale": 3.0}, r"scale=3.0 belongs to .*leave scale=None"),
+        ({"noise_prior": (1, 1)}, r"noise_prior=\(1, 1\) belongs to inference='latent_noise'"),
+        ({"predictive_noise": True}, "predictive_noise=True belongs to"),
+        ({"projection": False, "n_components": 3}, "n_components=3 counts projections"),
+        ({"max_components": 4}, "max_components=4 is for a search"),
+        ({"n_splits": 4}, "n_splits=4 is for a search"),
+        ({"selection_rule": "best"}, "selection_rule='best' is for a search"),
+        ({"cost": 1.0}, "cost=1.0 is a part of the expected utility"),
+        ({"cost": -1.0, "n_components": "utility"}, "cost must be positive"),
+        ({"sharpness": 0.0}, "sharpness must be positive"),
+        ({"sharpness": "loo"}, "sharpness must be one of 'cv'"),
+        ({"intercept_prior": 1.0}, "intercept_prior must be a pair"),
+        ({"kernel": "linear", "length_scale": 2.0}, "cannot be combined with kernel='linear'"),
+        ({"length_scale": "loo"}, "length_scale='loo' is not known"),
+        (
+            {"kernel": ["rbf", "linear"], "inference": "latent_noise", "n_components": "average"},
+            "needs orthogonal components",
+        ),
+    ],
+    ids=str,
+)
+def test_refusals_name_argument_value_and_remedy(spectra, options, message):
+    model = KernelProjectionClassifier(**{**FIXED, **options})
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(*spectra)
+    with pytest.raises(NotFittedError):
+        model.predict(spectra[0])
+
+
+def test_data_that_cannot_be_used(spectra):
+    X, y = spectra
+    model = KernelProjectionClassifier(**FIXED)
+    with pytest.raises(ValueError, match="one class only"):
+        model.fit(X, ["beef"] * 30)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.where(X.max() - 1e-9 < X, np.nan, X), y)
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        model.fit(X[:1], y[:1])
+    with pytest.raises(ValueError, match="overflows on the training rows"):
+        KernelProjectionClassifier(kernel="linear", **SHORT).fit(X * 1e200, y)

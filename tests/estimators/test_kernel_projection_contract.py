@@ -1,0 +1,32 @@
+"""The scikit-learn contract of the kernel projection classifier, to the letter."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sparsekern import KernelProjectionClassifier
+
+SHORT = {"draws": 40, "tune": 40, "chains": 2, "search_draws": 20}
+# The Array API check runs only under SCIPY_ARRAY_API=1, for estimators that claim support.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+
+
+@parametrize_with_checks([KernelProjectionClassifier(**SHORT)])
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        KernelProjectionClassifier(),
+        KernelProjectionClassifier(inference="latent_noise", classes="reference", **SHORT),
+        KernelProjectionClassifier("average", kernel="linear", **SHORT),
+        KernelProjectionClassifier("utility", n_splits=2, max_components=3, **SHORT),
+        KernelProjectionClassifier(
+            projection=False, inference="latent_noise", predictive_noise=True, **SHORT
+        ),
+        KernelProjectionClassifier(kernel=["rbf", "linear"], standardize=True, **SHORT),
+    ]
+)
+def test_scikit_learn_check_of_more_options_and_the_defaults(estimator, check):
+    check(estimator)

@@ -9,6 +9,10 @@ r"""The hybrid search over feature sets, by scores as in :mod:`.scoring`.
 3. *Close*: score the neighbours of every model in the window at its own parameters and fit what
    may belong there, until nothing new does.
 
+If the best model is *rough*, with a bandwidth far below the distances of the data, another climb is
+made through smooth functions: where few features with a narrow kernel stand in for many, no single
+change at narrow parameters improves, and climbs from all starts may end there.
+
 The model without features is always fitted, and climbed from if nothing better was found: at the
 parameters of a rough function with little noise it scores so badly that no step would try it.
 
@@ -24,6 +28,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .scoring import Features, FittedModel, ModelScores
+from .smooth_climb import climb_smoothly, is_rough
 
 # How far beyond the window a plug-in score of the last step may lie. It is made at parameters of
 # its own: a full fit raises it by .5 in the median and by 2 in 95 of 100 cases. What 2 misses has
@@ -62,6 +67,11 @@ class HybridSearch(ModelScores):
         if empty is self.best:
             self._note("start", empty)
             self._improve(empty)
+        if is_rough(self.best) and not self.stopped:
+            smooth = climb_smoothly(self)
+            self.fitted.setdefault(smooth.features, smooth)
+            self._note("start", self.fitted[smooth.features])
+            self._improve(self.fitted[smooth.features])
         while self.settings.close and not self.stopped and self._close():
             self._improve(self.best)
 

@@ -304,7 +304,7 @@ def test_labels_must_vary_and_not_exclude_each_other():
 @pytest.mark.parametrize("vectors", ["per_kernel", "shared"])
 def test_classes_by_regression_are_as_probable_as_draws_on_their_side(vectors):
     rare = np.quantile(F, 0.85) < F  # far from balanced
-    options = {**SHARED, "vectors": vectors}
+    options = {**SHARED, "vectors": vectors, "kernel_sparsity": True}
     response = BayesianMKLRegressor(**options).fit(X, 2.0 * rare - 1)
     mean, std = response.predict(X, return_std=True)
     proba = BayesianMKLClassifier(calibrate=False, **options).fit(X, rare).predict_proba(X)[:, 1]

@@ -286,8 +286,9 @@ share : {"kernel_weights", "sample_weights"}, default="kernel_weights"
     needs ``vectors="shared"``, and about as many kernels as outputs.
 kernel_sparsity : bool or None, default=None
     Whether kernels may leave the model: a flat gamma prior of the precisions of kernel weights in
-    place of one with shape and rate 1. None: yes, except where outputs are latent (likelihoods
-    "probit" and "multinomial_probit"), since their bound lets kernels go too easily.
+    place of one of shape 1 (and mean 1; with ``vectors="per_kernel"`` the number of kernels, except
+    for latent outputs). None: for regression yes; for classes only with ``vectors="shared"`` and
+    ``likelihood="regression"``, since labels let kernels go too easily.
 sample_sparsity : bool, default=False
     The same for training rows. The fit without it is the starting point. Predictions are then too
     sure of themselves, as those of relevance vector machines are.

@@ -141,7 +141,8 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
             self._check_margin()
             calibrate = self._check_calibrate()
             prior = (0.2, 5.0) if self.vectors == "per_kernel" else (1.0, 1.0)
-            asked = self._check_parameters(prior, self.likelihood == REGRESSION)
+            sparse = self.likelihood == REGRESSION and self.vectors == "shared"
+            asked = self._check_parameters(prior, sparse)
             X, y = self._validate_training(X, y, multi_output=True)
             signs, codes = self._encode(y)
             several = signs.shape[1] > 1 and not self._multi_label

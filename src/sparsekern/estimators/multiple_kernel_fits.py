@@ -108,6 +108,8 @@ def fit_per_kernel(
 ) -> tuple[AdditiveFunctions, FitRecord]:
     """Fit the additive model."""
     shape, scale = SPARSE if asked.kernel_sparsity else PLAIN
+    if not asked.kernel_sparsity and isinstance(targets, np.ndarray):
+        scale *= stack.count  # all kernels together are expected to have the variance of y
     # the engine wants kernels of size one; priors may belong to the kernels as they are
     scales = np.full(stack.count, scale) if asked.normalize else scale / stack.sizes
     found = fit_additive(

@@ -19,6 +19,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsekern import BayesianMKLClassifier, BayesianMKLRegressor
+from sparsekern.inference.additive_kernels.fit import fit_additive
 
 QUICK = {"n_init": 1, "progress": False, "random_state": 0}
 SHARED = {"vectors": "shared", "max_iter": 60, **QUICK}
@@ -310,6 +311,25 @@ def test_classes_by_regression_are_as_probable_as_draws_on_their_side(vectors):
     proba = BayesianMKLClassifier(calibrate=False, **options).fit(X, rare).predict_proba(X)[:, 1]
     assert_allclose(proba, norm.cdf(mean / std), rtol=1e-8)
     assert proba.mean() == pytest.approx(rare.mean(), abs=0.08)
+
+
+def test_without_sparsity_all_kernels_together_have_the_variance_of_y(monkeypatch):
+    """Precisions are expected to be the number of kernels; latent outputs have no such scale."""
+    module = "sparsekern.estimators.multiple_kernel_fits.fit_additive"
+    seen, plain = [], fit_additive
+
+    def spy(cross, count, vectors, targets, priors, *rest, **options):
+        seen.append(priors.kernel)
+        return plain(cross, count, vectors, targets, priors, *rest, **options)
+
+    monkeypatch.setattr(module, spy)
+    kernels = ["rbf", "linear", ("rbf", [0])]
+    BayesianMKLRegressor(kernels, kernel_sparsity=False, **QUICK).fit(X, Y)
+    BayesianMKLClassifier(kernels, **QUICK).fit(X, TWO)
+    BayesianMKLClassifier(kernels, likelihood="probit", **QUICK).fit(X, TWO)
+    for (shape, scales), expected in zip(seen, (3.0, 3.0, 1.0), strict=True):
+        assert shape == 1.0
+        assert_array_equal(scales, np.full(3, expected))
 
 
 def test_the_margin_is_heard():

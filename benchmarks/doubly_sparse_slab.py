@@ -33,8 +33,9 @@ CLASS_PRIORS = ((1, 10), (1, 100), (1, 1), (0.5, 50), 10.0, 100.0)
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def _case(case: str, n: int) -> Callable[[int], Split]:
-    return lambda number: draw_case(case, n, 20, 1000 + number)[:4]
+def case(name: str, n: int, p: int) -> Callable[[int], Split]:
+    """Return the sets of a case of the paper, other ones than `doubly_sparse_cases` has."""
+    return lambda number: draw_case(name, n, p, 1000 + number)[:4]
 
 
 def _friedman(number: int) -> Split:
@@ -42,7 +43,8 @@ def _friedman(number: int) -> Split:
     return X[:100], y[:100], X[100:], y[100:]
 
 
-def _held_out(X: np.ndarray, y: np.ndarray, train: int, number: int, classes: bool) -> Split:
+def hold_out(X: np.ndarray, y: np.ndarray, train: int, number: int, classes: bool) -> Split:
+    """Return so many training rows and the others, classes in the same shares."""
     seen, new, target, later = train_test_split(
         X, y, train_size=train, random_state=number, stratify=y if classes else None
     )
@@ -57,7 +59,7 @@ def _real(name: str, train: int, classes: bool, log: bool = False) -> Callable[[
             data = load(name, data_folder())
             X, y = data.data.astype(float), data.target
         y = np.log(y) if log else y
-        return _held_out(X, y, train, number, classes)
+        return hold_out(X, y, train, number, classes)
 
     return split
 
@@ -72,14 +74,14 @@ def _ring(number: int) -> Split:
 def _leukemia(number: int) -> Split:
     data = load("leukemia", data_folder())
     X = np.log10(np.maximum(data.data, 100.0))
-    seen, target, new, later = _held_out(X, data.target, 36, number, True)
+    seen, target, new, later = hold_out(X, data.target, 36, number, True)
     genes = screen_features(seen, target.astype(float)[:, None], 200)
     return seen[:, genes], target, new[:, genes], later
 
 
 REGRESSION: dict[str, tuple[Callable[[int], Split], int]] = {
-    "Case 1": (_case("1", 50), 10), "Case 2": (_case("2", 100), 10),
-    "Case 3": (_case("3", 1000), 2), "friedman": (_friedman, 5),
+    "Case 1": (case("1", 50, 20), 10), "Case 2": (case("2", 100, 20), 10),
+    "Case 3": (case("3", 1000, 20), 2), "friedman": (_friedman, 5),
     "meatspec": (_real("meatspec", 172, False, True), 4),
     "mcycle": (_real("mcycle", 100, False), 5), "diabetes": (_real("diabetes", 300, False), 4),
     "news": (_real("online_news_39000", 500, False, True), 3),
@@ -92,20 +94,25 @@ CLASSES: dict[str, tuple[Callable[[int], Split], int]] = {
 }  # fmt: skip
 
 
-def _score(task: str, problem: str, prior: object, number: int, effort: dict) -> float:
-    table = REGRESSION if task == "regression" else CLASSES
-    seen, target, new, later = table[problem][0](number)
+def score(task: str, problem: str, split: Split, number: int, chosen: dict) -> float:
+    """Fit with the options chosen; return the relative squared error or the log-loss."""
+    seen, target, new, later = split
     later, new = later[:2000], new[:2000]
-    slab = {"slab_prior": prior} if isinstance(prior, tuple) else {"slab_variance": prior}
-    options = {"random_state": number, "progress": False, "chains": 2, **slab, **effort}
+    options = {"random_state": number, "progress": False, "chains": 2, **chosen}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if task == "regression":
-            kernel = "laplacian" if problem == "Case 1" else "rbf"
+            kernel = "laplacian" if problem.startswith("Case 1") else "rbf"
             model = DoublySparseRegressor(kernel, **options).fit(seen, target)
             return float(np.mean((model.predict(new) - later) ** 2) / np.var(later))
         classifier = DoublySparseClassifier(**options).fit(seen, target)
         return float(log_loss(later, classifier.predict_proba(new), labels=classifier.classes_))
+
+
+def _score(task: str, problem: str, prior: object, number: int, effort: dict) -> float:
+    table = REGRESSION if task == "regression" else CLASSES
+    slab = {"slab_prior": prior} if isinstance(prior, tuple) else {"slab_variance": prior}
+    return score(task, problem, table[problem][0](number), number, {**slab, **effort})
 
 
 def _name(prior: object) -> str:

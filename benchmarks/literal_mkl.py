@@ -14,10 +14,10 @@ from sparsekern.inference.multiple_kernel.updates import Problem, update_noise
 
 
 def literal_sweep(problem: Problem, posterior: Posterior) -> None:
-    """Carry out all steps once; kernel weights are shared, sample weights are not."""
+    """Carry out all steps once, whichever weights the outputs share."""
     kernels, targets = problem.kernels, problem.targets
     p, _, n = kernels.shape
-    for block in posterior.samples:
+    for number, block in enumerate(posterior.samples):
         block.precision = block.precision.updated(0.5, 0.5 * (block.mean**2 + block.variance))
         gap = block.intermediate - np.stack([block.mean @ kernel for kernel in kernels])
         half = 0.5 * (np.sum(gap**2) + n * np.trace(block.covariance) + block.trace)
@@ -29,33 +29,51 @@ def literal_sweep(problem: Problem, posterior: Posterior) -> None:
         block.mean = noise * (covariance @ pull)
         block.variance = np.diag(covariance).copy()
         block.trace = float(np.trace(total @ covariance))
-    (weights,) = posterior.kernels
-    for output, target in zip(posterior.outputs, targets.T, strict=True):
-        block = posterior.samples[output.samples]
-        noise = float(block.intermediate_precision.mean)
-        outer = float(output.noise_precision.mean)
-        block.covariance = np.linalg.inv(noise * np.eye(p) + outer * weights.second)
-        fitted = np.stack([block.mean @ kernel for kernel in kernels])
-        crossed = output.bias * weights.mean + output.bias_cross
-        pull = noise * fitted + outer * (np.outer(weights.mean, target) - crossed[:, None])
-        block.intermediate = block.covariance @ pull
+        _intermediate(problem, posterior, number)
     update_noise(problem, posterior)
-    n_outputs = len(posterior.outputs)
-    precision = np.zeros((n_outputs + p, n_outputs + p))
-    pull = np.zeros(n_outputs + p)
-    precision[n_outputs:, n_outputs:] = np.diag(weights.precision.mean)
-    for o, (output, target) in enumerate(zip(posterior.outputs, targets.T, strict=True)):
+    for number in range(len(posterior.kernels)):
+        _kernel_weights(targets, posterior, number)
+
+
+def _intermediate(problem: Problem, posterior: Posterior, number: int) -> None:
+    """Update the intermediate outputs of one block of sample weights."""
+    block = posterior.samples[number]
+    noise = float(block.intermediate_precision.mean)
+    precision = noise * np.eye(len(problem.kernels))
+    pull = noise * np.stack([block.mean @ kernel for kernel in problem.kernels])
+    for output, target in zip(posterior.outputs, problem.targets.T, strict=True):
+        if output.samples == number:
+            weights, outer = posterior.kernels[output.kernels], float(output.noise_precision.mean)
+            precision += outer * weights.second
+            crossed = output.bias * weights.mean + output.bias_cross
+            pull += outer * (np.outer(weights.mean, target) - crossed[:, None])
+    block.covariance = np.linalg.inv(precision)
+    block.intermediate = block.covariance @ pull
+
+
+def _kernel_weights(targets: np.ndarray, posterior: Posterior, number: int) -> None:
+    """Update one block of kernel weights with the biases of its outputs."""
+    weights = posterior.kernels[number]
+    n, p = len(targets), len(weights.mean)
+    mine = [o for o, output in enumerate(posterior.outputs) if output.kernels == number]
+    precision = np.zeros((len(mine) + p, len(mine) + p))
+    pull = np.zeros(len(mine) + p)
+    precision[len(mine) :, len(mine) :] = np.diag(weights.precision.mean)
+    for place, o in enumerate(mine):
+        output, target = posterior.outputs[o], targets[:, o]
         block, outer = posterior.samples[output.samples], float(output.noise_precision.mean)
         centre = block.intermediate
-        precision[o, o] = float(output.bias_precision.mean) + n * outer
-        precision[o, n_outputs:] = precision[n_outputs:, o] = outer * centre.sum(axis=1)
-        second = centre @ centre.T + n * block.covariance
-        precision[n_outputs:, n_outputs:] += outer * second
-        pull[o] = outer * target.sum()
-        pull[n_outputs:] += outer * (centre @ target)
+        precision[place, place] = float(output.bias_precision.mean) + n * outer
+        crossed = outer * centre.sum(axis=1)
+        precision[place, len(mine) :] = precision[len(mine) :, place] = crossed
+        precision[len(mine) :, len(mine) :] += outer * (centre @ centre.T + n * block.covariance)
+        pull[place] = outer * target.sum()
+        pull[len(mine) :] += outer * (centre @ target)
     covariance = np.linalg.inv(precision)
     mean = covariance @ pull
-    weights.mean, weights.covariance = mean[n_outputs:], covariance[n_outputs:, n_outputs:]
-    for o, output in enumerate(posterior.outputs):
-        output.bias, output.bias_variance = float(mean[o]), float(covariance[o, o])
-        output.bias_cross = covariance[o, n_outputs:]
+    weights.mean = mean[len(mine) :]
+    weights.covariance = covariance[len(mine) :, len(mine) :]
+    for place, o in enumerate(mine):
+        output = posterior.outputs[o]
+        output.bias, output.bias_variance = float(mean[place]), float(covariance[place, place])
+        output.bias_cross = covariance[place, len(mine) :]

@@ -1,6 +1,7 @@
 """Speed and memory of multiple kernel learning, as ratios in one run on one thread.
 
-`sweep`: one sweep of the model with shared vectors at N = 400, P = 6, L = 8, beside its floor
+`sweep`: one sweep of the model with shared vectors at N = 400, P = 6, L = 8, for outputs that share
+kernel weights (a block of sample weights each) or sample weights (one block), beside its floor
 (for each block of sample weights one Cholesky factorisation of order N, the inverse of its
 triangle, two triangular solves of a vector, and two products of all kernels with all blocks side
 by side; the aim is 3), and beside the printed algorithm, which must give the same numbers (at
@@ -60,24 +61,25 @@ def _kernels(n: int) -> tuple[np.ndarray, np.ndarray]:
     return kernels, 1.0 + mixed + 0.3 * rng.standard_normal((n, _L))
 
 
-def _sweep(repeats: int) -> list[Row]:
+def _sweep(share: str, repeats: int) -> list[Row]:
     kernels, targets = _kernels(_N)
     targets = (targets - targets.mean(axis=0)) / targets.std(axis=0)
     problem = Problem.of(kernels, targets)
     rng = np.random.default_rng(1)
-    posterior = start_posterior(problem, "kernel_weights", Hyperpriors(), rng)
+    posterior = start_posterior(problem, share, Hyperpriors(), rng)
     printed = copy.deepcopy(posterior)
     for _ in range(3):
         sweep(problem, posterior)
         literal_sweep(problem, printed)
     assert_allclose(printed.kernels[0].mean, posterior.kernels[0].mean, rtol=1e-6)
+    blocks = len(posterior.samples)
     ours = _best(lambda: sweep(problem, posterior), repeats)
     theirs = _best(lambda: literal_sweep(problem, printed), max(2, repeats // 4))
     matrix = problem.gram + np.eye(_N)
-    vector, wide = np.ones(_N), np.ones((_P, _N, _L))
+    vector, wide = np.ones(_N), np.ones((_P, _N, blocks))
 
     def floor() -> None:
-        for _ in range(_L):
+        for _ in range(blocks):
             root, _ = lapack.dpotrf(matrix, lower=1, clean=0)
             lapack.dtrtri(root, lower=1)
             solve_triangular(root, solve_triangular(root, vector, lower=True), lower=True, trans=1)
@@ -86,8 +88,9 @@ def _sweep(repeats: int) -> list[Row]:
 
     least = _best(floor, repeats)
     return [
-        {"part": "sweep, beside its floor", "N": _N, "ratio": ours / least, "aim": "at most 3"},
-        {"part": "printed sweep, beside ours", "N": _N, "ratio": theirs / ours,
+        {"part": "sweep, beside its floor", "share": share, "N": _N, "ratio": ours / least,
+         "aim": "at most 3"},
+        {"part": "printed sweep, beside ours", "share": share, "N": _N, "ratio": theirs / ours,
          "aim": "at least 3"},
     ]  # fmt: skip
 
@@ -148,7 +151,8 @@ def _large(n: int) -> dict[str, float]:
 
 def measure(quick: bool) -> list[Row]:
     repeats = 3 if quick else 15
-    rows = [*_sweep(repeats), _iteration(repeats)]
+    rows = [*_sweep("kernel_weights", repeats), *_sweep("sample_weights", repeats)]
+    rows.append(_iteration(repeats))
     first: dict[str, float] = {}
     before: tuple[int, float] | None = None
     for n in (1000, 2000) if quick else (6250, 12_500, 25_000, 50_000):

@@ -34,9 +34,12 @@ class OneVsRestEstimator(DrawsEstimator):
         self, X: np.ndarray, codes: np.ndarray, likelihood: Likelihood, plan: Plan
     ) -> None:
         """Sample the posterior of each class against the rest, and keep all."""
-        number = len(self.classes_)
-        responses = [np.where(codes == code, 1.0, -1.0) for code in range(number)]
-        samplers = self._make_samplers(X, responses, likelihood)
+        responses = responses_one_vs_rest(codes, len(self.classes_))
+        self._run_one_vs_rest(self._make_samplers(X, responses, likelihood), codes, plan)
+
+    def _run_one_vs_rest(self, samplers: list[Any], codes: np.ndarray, plan: Plan) -> None:
+        """Run the samplers of the classes, in their order."""
+        responses = responses_one_vs_rest(codes, len(samplers))
         runs = self._sample(samplers, plan)
         members = []
         for run, sampler, response in zip(runs, samplers, responses, strict=True):
@@ -105,6 +108,11 @@ class OneVsRestEstimator(DrawsEstimator):
         return xr.DataTree.from_dict(
             together | {name: group.to_dataset() for name, group in rest.children.items()}
         )
+
+
+def responses_one_vs_rest(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
+    """Return for each class which rows belong to it, +1.0, and which do not, -1.0."""
+    return [np.where(codes == code, 1.0, -1.0) for code in range(n_classes)]
 
 
 def _with_class(name: str, label: Any) -> str:

@@ -10,15 +10,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .._checks import check_choice, check_count, check_pair, check_positive, check_share
 from ..inference.vector_machine.bound import half_normal_divergence, risk_bound
-from ..inference.vector_machine.classification import FittedClassifier, Method, open_columns
+from ..inference.vector_machine.classification import FittedClassifier, Method
 from ..inference.vector_machine.factors import LIKELIHOODS
 from ..inference.vector_machine.gains import RULES
-from ..inference.vector_machine.gibbs import GibbsSampler
 from ..inference.vector_machine.selection import INFERENCES
 from ..kernels.resolve import Kernel
 from .class_face import by_class
 from .documentation import documented
-from .pcvm_sampling import SampledPCVM
+from .pcvm_sampling import KernelSampler, SampledPCVM
 from .vector_machine_classifier import VectorMachineClassifier
 
 _LEAST_GAIN = {"gaussian": 0.3, "truncated": 0.01, "smoothed": 0.3}
@@ -46,7 +45,7 @@ class PCVMClassifier(VectorMachineClassifier):
         ``"ep"``: expectation propagation throughout; ``"smoothed"``: the paper's
         :math:`\sigma(3w)` in place of the edge, which sets a scale on the weights: for comparison;
         ``"em"``: the original algorithm, all candidates at once; ``"mcmc"``: posterior draws of the
-        weights of all candidates, at the width that ``"laplace"`` finds best (two classes).
+        weights of all candidates, at the width that ``"laplace"`` finds best (of each class).
     selection : {"gaussian", "truncated"}, default="gaussian"
         Which one-dimensional evidence decides about a row: that of a normal or of a half-normal
         weight. The second takes many more rows and predicts no better. For ``"laplace"`` and
@@ -181,25 +180,11 @@ class PCVMClassifier(VectorMachineClassifier):
             sampled = self._make_chains() if self.inference == "mcmc" else None
             for name in ("n_draws_", "diagnostics_", "active_probabilities_"):  # of an earlier fit
                 self.__dict__.pop(name, None)
-            kernels, features, responses = self._fit_by_evidence(X, y)
+            fitted = self._fit_by_evidence(X, y)
             if sampled is not None:
-                self._sample_weights(sampled, kernels, features, responses)
+                self._sample_weights(sampled, *fitted)
             self._sampled = sampled
         return self
-
-    def _check_classes(self) -> None:
-        if self.inference == "mcmc" and len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported with inference='mcmc'. The type of the "
-                f"target is multiclass, with {len(self.classes_)} classes; wrap the estimator in "
-                "sklearn.multiclass.OneVsRestClassifier, or use inference='laplace'."
-            )
-
-    def __sklearn_tags__(self):
-        """Two classes with ``inference="mcmc"``."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.inference != "mcmc"
-        return tags
 
     def _make_chains(self) -> SampledPCVM:
         names = (
@@ -218,19 +203,21 @@ class PCVMClassifier(VectorMachineClassifier):
         kernels: list[Kernel],
         features: np.ndarray,
         responses: list[np.ndarray],
+        codes: np.ndarray,
     ) -> None:
-        labels = responses[0]
-        kernel = kernels[int(np.argmax(self._averages[0].weights))]
-        rows = self._find_candidates(features, labels).rows
-        signs = labels[rows]
-        columns = open_columns(kernel, features, rows, signs, single=False)
-        design = np.ones((len(rows) + 1, len(labels)))
-        for number in range(columns.n_blocks):
-            chosen, table = columns.block(number)
-            design[1:][chosen] = signs[chosen, None] * table
         prior = check_pair("precision_prior", self.precision_prior, _PRIOR)
-        sampler = GibbsSampler(design, signs, labels, prior, self.bias_precision)
-        sampled.fit(kernel, features, rows, sampler)
+        samplers = [
+            KernelSampler(
+                kernels[int(np.argmax(average.weights))],
+                features,
+                self._find_candidates(features, labels).rows,
+                labels,
+                prior,
+                self.bias_precision,
+            )
+            for average, labels in zip(self._averages, responses, strict=True)
+        ]
+        sampled.fit(samplers, self.classes_, codes)
         self.n_draws_ = sampled.n_draws_
         self.diagnostics_ = sampled.diagnostics_
         self.active_vectors_ = sampled.active_vectors_
@@ -261,13 +248,13 @@ class PCVMClassifier(VectorMachineClassifier):
 
         Returns
         -------
-        ndarray of shape (n_draws, n_samples, 2)
+        ndarray of shape (n_draws, n_samples, n_classes)
             Chain after chain.
         """
         features = self._prepare(X)
         draws = self._chains_or_refuse("sample_proba")._draws
         found = draws.thinned(check_count("thin", thin)).response_draws(features)
-        return by_class(found, 2)
+        return by_class(found, len(self.classes_))
 
     def _mean_response(self, X: Any) -> np.ndarray:
         sampled = getattr(self, "_sampled", None)

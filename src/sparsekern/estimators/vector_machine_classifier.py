@@ -27,6 +27,7 @@ from ..inference.vector_machine.factors import PROBIT
 from ..inference.vector_machine.multiclass import FittedMultinomial, fit_multinomial
 from ..kernels.resolve import Kernel
 from .class_face import ClassFace, encode_classes, normalized_shares
+from .one_vs_rest import responses_one_vs_rest
 from .vector_machine import Task, VectorMachine
 
 _FOLDS = 5
@@ -79,26 +80,24 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
         """Return how a model is fitted."""
         raise NotImplementedError
 
-    def _fit_by_evidence(self, X: Any, y: Any) -> tuple[list[Kernel], np.ndarray, list[np.ndarray]]:
-        """Fit; return kernels, training rows as they see them, and responses."""
+    def _fit_by_evidence(
+        self, X: Any, y: Any
+    ) -> tuple[list[Kernel], np.ndarray, list[np.ndarray], np.ndarray]:
+        """Fit; return kernels, training rows as they see them, responses and coded classes."""
         check_choice("multi_class", self.multi_class, ("one_vs_rest", "multinomial"))
         signed = self._make_method(1).signed  # refuses illegal combinations
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         self.classes_, codes = encode_classes(y)
-        self._check_classes()
         features = np.ascontiguousarray(self._prepare_training(X))
         kernels = self._make_kernels(features)
         together = len(self.classes_) == 2 or self.multi_class == "multinomial"
         responses = [codes]
         if not together:
-            responses = [np.where(codes == c, 1.0, -1.0) for c in range(len(self.classes_))]
+            responses = responses_one_vs_rest(codes, len(self.classes_))
         fit = fit_classifier if len(self.classes_) == 2 or not together else fit_multinomial
         self._averages = self._average_widths(fit, kernels, features, responses, signed)
         self._set_attributes(kernels, codes)
-        return kernels, features, responses
-
-    def _check_classes(self) -> None:
-        """Refuse classes that the method cannot have."""
+        return kernels, features, responses, codes
 
     def _average_widths(
         self,

@@ -117,6 +117,23 @@ def test_comparators_are_configurations():
     np.testing.assert_array_equal(ridge.active_vectors_, np.arange(30))
 
 
+@pytest.mark.parametrize(("p", "expected"), [(4, 1.0), (30, 3.0), (90, 5.0)])
+def test_features_expected_by_default(p, expected):
+    wide = np.hstack([X, np.random.default_rng(1).standard_normal((len(X), p))])[:, :p]
+    found, named = (
+        regress(wide, expected_features=value).feature_inclusion_ for value in (None, expected)
+    )
+    np.testing.assert_array_equal(found, named)
+
+
+def test_no_feature_of_noise_is_selected_for_classes():
+    rng = np.random.default_rng(0)
+    noise, coin = rng.standard_normal((100, 10)), rng.integers(0, 2, 100)
+    model = DoublySparseClassifier(draws=300, tune=300, chains=2, random_state=0).fit(noise, coin)
+    assert len(model.selected_features_) == 0
+    assert model.feature_inclusion_.mean() < 0.1
+
+
 def test_a_constant_feature_is_never_included():
     features = np.column_stack([X[:, :2], np.full(80, 3.0)])
     model = regress(features, expected_features=1.4)

@@ -132,8 +132,6 @@ spike_variance : float or None, default=None
     continuous spike of the paper, in an order of updates that keeps the posterior. Much slower
     than None, where they are zero; for comparison.""",
     "feature parameters": """\
-expected_features : float, default=1.0
-    Prior mean of the number of included features (at most half of those that are screened).
 expected_vectors : float, default=8.0
     Prior mean of the number of active vectors (at most half of the candidates).
 max_features, max_active : int, default=50, 100

@@ -22,13 +22,14 @@ from .screening import screen_by_evidence, screen_features, spread_rows
 LARGE = 2000  # rows, beyond which ``large_n`` has a say
 DICTIONARY = 300  # candidates then, or
 FIXED_ROWS = 1000  # rows
+_SHARE_EXPECTED, _MOST_EXPECTED = 0.1, 5.0  # features, with expected_features=None
 LARGE_N = ("dictionary", "fixed_rows", "active_subset")
 
 
 class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
     """Base of the estimators of the doubly-sparse model; they differ in their likelihood."""
 
-    expected_features: float
+    expected_features: float | None
     expected_vectors: float
     slab_prior: tuple[float, float]
     slab_variance: float | None
@@ -104,8 +105,8 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         model = DoublySparseModel(
             likelihood=likelihood,
             kind=kind,
-            feature_probability=self._probability("expected_features", p),
-            vector_probability=self._probability("expected_vectors", n_candidates),
+            feature_probability=self._feature_probability(p),
+            vector_probability=_share("expected_vectors", self.expected_vectors, n_candidates),
             noise_prior=noise_prior,
             **options,
         )
@@ -141,9 +142,11 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
             return None
         return resolve_candidates(wanted, features, False, chance)
 
-    def _probability(self, name: str, total: int) -> float:
-        """Return the prior probability that makes the expected number what it is asked to be."""
-        return min(check_positive(name, getattr(self, name)) / total, 0.5)
+    def _feature_probability(self, p: int) -> float:
+        expected = self.expected_features
+        if expected is None:
+            expected = min(max(1.0, _SHARE_EXPECTED * p), _MOST_EXPECTED)
+        return _share("expected_features", expected, p)
 
     def _check_model_parameters(self) -> dict[str, Any]:
         check_flag("standardize", self.standardize)
@@ -173,6 +176,11 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
             "select_features": check_flag("select_features", self.select_features),
             "select_vectors": select_vectors,
         }
+
+
+def _share(name: str, expected: float, total: int) -> float:
+    """Return the prior probability that makes the expected number what it is asked to be."""
+    return min(check_positive(name, expected) / total, 0.5)
 
 
 def _columns(response: np.ndarray) -> np.ndarray:

@@ -54,6 +54,11 @@ class DoublySparseClassifier(
     <<spike parameter>>
     intercept_variance : float, default=100.0
         Prior variance of :math:`\beta_0`.
+    expected_features : float or None, default=None
+        Prior mean of the number of included features (at most half of those that are screened).
+        None: a tenth of them, but one at least and five at most. Among hundreds of features, where
+        many tell the classes apart, one alone predicts worse; among ten, more would be
+        selected even from noise.
     <<feature parameters>>
     <<sampling parameters>>
 
@@ -90,7 +95,7 @@ class DoublySparseClassifier(
         slab_variance: float | None = None,
         spike_variance: float | None = None,
         intercept_variance: float = 100.0,
-        expected_features: float = 1.0,
+        expected_features: float | None = None,
         expected_vectors: float = 8.0,
         max_features: int = 50,
         max_active: int = 100,

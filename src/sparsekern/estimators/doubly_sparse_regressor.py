@@ -50,6 +50,9 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
     <<spike parameter>>
     intercept_variance : float, default=100.0
         Prior variance of :math:`\beta_0`, in units of :math:`\sigma^2`.
+    expected_features : float or None, default=1.0
+        Prior mean of the number of included features (at most half of those that are screened).
+        None: a tenth of them, but one at least and five at most.
     <<feature parameters>>
     temperatures : sequence of float or None, default=None
         Parallel tempering, for Gaussian noise: every chain becomes a ladder of replicas, replica r
@@ -93,7 +96,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         slab_variance: float | None = None,
         spike_variance: float | None = None,
         intercept_variance: float = 100.0,
-        expected_features: float = 1.0,
+        expected_features: float | None = 1.0,
         expected_vectors: float = 8.0,
         max_features: int = 50,
         max_active: int = 100,

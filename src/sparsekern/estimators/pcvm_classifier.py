@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
-from .._checks import check_choice, check_count, check_pair, check_positive, check_share
+from .._checks import check_choice, check_pair, check_positive, check_share
 from ..inference.vector_machine.bound import half_normal_divergence, risk_bound
 from ..inference.vector_machine.classification import FittedClassifier, Method
 from ..inference.vector_machine.factors import LIKELIHOODS
 from ..inference.vector_machine.gains import RULES
 from ..inference.vector_machine.selection import INFERENCES
-from ..kernels.resolve import Kernel
-from .class_face import by_class
 from .documentation import documented
-from .pcvm_sampling import KernelSampler, SampledPCVM
-from .vector_machine_classifier import VectorMachineClassifier
+from .sampled_vector_machine import PRIOR_FORM, SampledVectorMachine
 
 _LEAST_GAIN = {"gaussian": 0.3, "truncated": 0.01, "smoothed": 0.3}
-_PRIOR = "(shape, rate)"
 
 
 @documented
-class PCVMClassifier(VectorMachineClassifier):
+class PCVMClassifier(SampledVectorMachine):
     r"""Probabilistic classification vector machine.
 
     A function on a few training rows whose weights have the sign of the row's class,
@@ -186,82 +181,6 @@ class PCVMClassifier(VectorMachineClassifier):
             self._sampled = sampled
         return self
 
-    def _make_chains(self) -> SampledPCVM:
-        names = (
-            "draws", "tune", "chains", "thin", "warm_start", "checkpoint", "progress", "n_jobs",
-            "random_state",
-        )  # fmt: skip
-        options = {name: getattr(self, name) for name in names}
-        earlier = getattr(self, "_sampled", None) if self.warm_start else None
-        sampled = SampledPCVM(**options) if earlier is None else copy(earlier).set_params(**options)
-        sampled.check()
-        return sampled
-
-    def _sample_weights(
-        self,
-        sampled: SampledPCVM,
-        kernels: list[Kernel],
-        features: np.ndarray,
-        responses: list[np.ndarray],
-        codes: np.ndarray,
-    ) -> None:
-        prior = check_pair("precision_prior", self.precision_prior, _PRIOR)
-        samplers = [
-            KernelSampler(
-                kernels[int(np.argmax(average.weights))],
-                features,
-                self._find_candidates(features, labels).rows,
-                labels,
-                prior,
-                self.bias_precision,
-            )
-            for average, labels in zip(self._averages, responses, strict=True)
-        ]
-        sampled.fit(samplers, self.classes_, codes)
-        self.n_draws_ = sampled.n_draws_
-        self.diagnostics_ = sampled.diagnostics_
-        self.active_vectors_ = sampled.active_vectors_
-        self.active_probabilities_ = sampled.active_probabilities_
-
-    @property
-    def posterior_(self) -> Any:
-        """Draws as an xarray.DataTree for ArviZ, of ``inference="mcmc"``."""
-        check_is_fitted(self, self._mark_of_a_fit)
-        return self._chains_or_refuse("posterior_").posterior_
-
-    def _chains_or_refuse(self, name: str) -> SampledPCVM:
-        if self._sampled is None:
-            raise AttributeError(
-                f"{name} needs posterior draws, which inference={self.inference!r} does not make; "
-                "fit with inference='mcmc'."
-            )
-        return self._sampled
-
-    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
-        """Return posterior draws of the class probabilities, of ``inference="mcmc"``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        thin : int, default=1
-            Return every ``thin``-th draw of each chain only.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples, n_classes)
-            Chain after chain.
-        """
-        features = self._prepare(X)
-        draws = self._chains_or_refuse("sample_proba")._draws
-        found = draws.thinned(check_count("thin", thin)).response_draws(features)
-        return by_class(found, len(self.classes_))
-
-    def _mean_response(self, X: Any) -> np.ndarray:
-        sampled = getattr(self, "_sampled", None)
-        if sampled is not None:
-            return sampled._draws.mean_response(self._prepare(X))
-        return super()._mean_response(X)
-
     def risk_bound(
         self, X: Any, y: Any, *, scale: float = 1.0, prior: float = 1.0, confidence: float = 0.95
     ) -> float:
@@ -329,7 +248,7 @@ class PCVMClassifier(VectorMachineClassifier):
             rule=RULES[rule],
             min_gain=_LEAST_GAIN[rule] if self.min_gain is None else self.min_gain,
             bias_precision=self.bias_precision,
-            precision_prior=check_pair("precision_prior", self.precision_prior, _PRIOR),
+            precision_prior=check_pair("precision_prior", self.precision_prior, PRIOR_FORM),
             max_active=self._largest_model(n_candidates),
             max_steps=self.max_steps,
             single=self.kernel_precision == "single",

@@ -4,12 +4,13 @@ The moderate design (100 rows, four effects) with 200 features in blocks of ten,
 of the given correlation within each block; the true features lie in different blocks. `MSPE` over
 500 test rows, `true` that of the hybrid search given the true features, both also with a bandwidth
 for each feature; `excess` is the mean difference of the two with its standard error, `median` the
-median one. All else is on the first ten sets: `sampled MSPE` of `mcmc`, which is `search="mcmc"` (two chains of 1,000 sweeps, of which 200 tune; correlated
-features are exchanged there as well), beside `MSPE, ten`. `largest difference` is that of the inclusion probabilities of hybrid search and sampling, its mean over sets
-and the share of sets below .1; `chains` the same between the two chains of the sampler, as a
-measure of how well sampling itself is known. `narrow` and `narrow difference` are error and
-difference of the hybrid search with `window=20`, which is the default where no features are
-exchanged.
+median one. All else is on the first ten sets: `sampled MSPE` is that of `search="mcmc"` (two chains
+of 1,000 sweeps, of which 200 tune; correlated features are exchanged there as well), to be held
+against `MSPE, ten`. `largest difference` is that of the inclusion probabilities of hybrid search
+and sampling, its mean over sets, and the share of sets below .1; `chains` the same between the two
+chains of the sampler, as a measure of how well sampling itself is known. `narrow` and `narrow
+difference` are error and difference of the hybrid search with `window=20`, which is the default
+where no features are exchanged.
 """
 
 from __future__ import annotations

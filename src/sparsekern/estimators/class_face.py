@@ -29,7 +29,9 @@ def normalized_shares(positive: list[np.ndarray]) -> np.ndarray:
 
 
 def by_class(response: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return probabilities with the classes as last axis."""
+    """Return probabilities with the classes as last axis, none outside [0, 1]."""
+    # weights of a mean may sum to a little more than one
+    response = np.clip(response, 0.0, 1.0)
     return np.stack([1.0 - response, response], axis=-1) if n_classes == 2 else response
 
 

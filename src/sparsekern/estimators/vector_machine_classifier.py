@@ -59,7 +59,8 @@ class WidthAverage:
     @property
     def left_out(self) -> np.ndarray:
         """Probability of each training row's own label, the row left out."""
-        return np.sum([weight * np.exp(fit.log_left_out) for weight, fit in self.kept], axis=0)
+        own = np.sum([weight * np.exp(fit.log_left_out) for weight, fit in self.kept], axis=0)
+        return np.minimum(own, 1.0)  # the weights' sum is one but for rounding
 
     def probability(self, features: np.ndarray) -> np.ndarray:
         """Return the probability of +1, or of every class."""

@@ -1,5 +1,10 @@
 """Joint law of parameters and labels of the kernel projection models, both ways."""
 
+import inspect
+import textwrap
+from typing import NamedTuple
+
+import numba
 import numpy as np
 from dense_model import batch_error
 
@@ -49,14 +54,16 @@ def alternate_polya_gamma(rng, state, work, settings, numbers, coefficients, lab
     """Alternate sweeps and fresh labels; write everything down after each."""
     for t in range(labels.shape[0]):
         sweep_polya_gamma(rng, state, work, settings, False)
+        state.sweep[0] += 1  # whose turn it is
         fresh_labels(rng, state.latent, settings.labels, settings.reference)
         coefficients[t] = state.coefficients
         labels[t] = settings.labels
-        numbers[t, 0] = state.scales[0, 0]
+        numbers[t, 0] = state.scales[0]
         numbers[t, 1] = state.precisions[0, state.precisions.shape[1] - 1]
         numbers[t, 2] = state.precisions[0, 0]
         numbers[t, 3] = state.included[0, 0] + state.included[1, 1]
         numbers[t, 4] = state.share[0]
+        numbers[t, 5] = (state.latent**2).sum()
 
 
 @jit
@@ -76,6 +83,16 @@ def alternate_latent_noise(rng, state, work, settings, numbers, coefficients, la
         numbers[t, 2] = state.precisions[0, 0]
         numbers[t, 3] = state.included[0, 0] + state.included[1, 1]
         numbers[t, 4] = state.share[0]
+        numbers[t, 5] = (state.latent**2).sum()
+
+
+def rewritten(function, old, new, **replacements):
+    """Compile a compiled function again with a piece of its text replaced, and names it uses."""
+    text = textwrap.dedent(inspect.getsource(function.py_func))
+    assert old in text, f"{function.py_func.__name__} has no {old!r}"
+    names = {**function.py_func.__globals__, **replacements}
+    exec(text.replace("@jit\n", "").replace(old, new), names)
+    return numba.njit(error_model="numpy")(names[function.py_func.__name__])
 
 
 def run_chain(alternate, sampler, sweeps, seed):
@@ -83,11 +100,31 @@ def run_chain(alternate, sampler, sweeps, seed):
     state = sampler.start(rng, 1)
     state.log_step[:] = np.log(0.5)
     latents, m = state.coefficients.shape
-    numbers, coefficients = np.zeros((sweeps, 5)), np.zeros((sweeps, latents, m))
+    numbers, coefficients = np.zeros((sweeps, 6)), np.zeros((sweeps, latents, m))
     labels = np.zeros((sweeps, sampler.settings.design.shape[1]), np.int64)
     settings = sampler.settings._replace(labels=sampler.settings.labels.copy())
     alternate(rng, state, sampler.open(state), settings, numbers, coefficients, labels)
     return numbers, coefficients, labels
+
+
+class PriorDraws(NamedTuple):
+    """Parameters and labels, one draw after the other."""
+
+    variance: np.ndarray  # s^2, or that of the latent noise
+    precisions: np.ndarray
+    included: np.ndarray
+    share: np.ndarray
+    coefficients: np.ndarray
+    latent: np.ndarray
+    labels: np.ndarray
+
+    def numbers(self):
+        """Return the columns that functionals are made of."""
+        tau, included = self.precisions, self.included
+        both = included[:, 0, 0] + included[:, 1, 1]
+        size = (self.latent**2).sum((1, 2))
+        columns = [self.variance, tau[:, 0, -1], tau[:, 0, 0], both, self.share, size]
+        return np.column_stack(columns)
 
 
 def draw_prior(sampler, draws, seed):
@@ -101,27 +138,30 @@ def draw_prior(sampler, draws, seed):
         tau = rng.gamma(priors.precision[0], 1 / priors.precision[1], tau.shape)
     shape, rate = priors.intercept_precision
     tau[..., ~component] = rng.gamma(shape, 1 / rate, (draws, latents, int((~component).sum())))
-    share, included = np.full(draws, 0.5), np.ones((draws, latents, m))
+    share, included = np.full(draws, 0.5), np.ones((draws, latents, m), np.int64)
     if priors.average:
         share = rng.random(draws)
         each = (draws, 1, m) if priors.latent_noise else included.shape
-        included = np.zeros(included.shape) + (rng.random(each) < share[:, None, None])
+        included = included * (rng.random(each) < share[:, None, None])
         included[..., ~component] = 1
     if priors.latent_noise:
         variance = 1 / rng.gamma(priors.noise[0], 1 / priors.noise[1], draws)
         spread = np.broadcast_to(variance[:, None, None], tau.shape) / tau
     else:
-        variance = (priors.half_cauchy * np.tan(0.5 * np.pi * rng.random(draws))) ** 2
+        standard = np.tan(0.5 * np.pi * rng.random(draws))
+        if not priors.half_cauchy:
+            standard = rng.standard_normal(draws)
+        variance = (priors.scale * standard) ** 2
         spread = np.where(component, variance[:, None, None], 1.0) / tau
     coefficients = included * np.sqrt(spread) * rng.standard_normal(tau.shape)
     latent = coefficients @ settings.design
     if priors.latent_noise:
         latent = latent + np.sqrt(variance)[:, None, None] * rng.standard_normal(latent.shape)
+    every = latent
     if priors.reference:
-        latent = np.concatenate([latent, np.zeros((draws, 1, n))], axis=1)
-    labels = np.argmax(latent + rng.gumbel(size=latent.shape), axis=1)
-    columns = [variance, tau[:, 0, -1], tau[:, 0, 0], included[:, 0, 0] + included[:, 1, 1], share]
-    return np.column_stack(columns), coefficients, labels
+        every = np.concatenate([latent, np.zeros((draws, 1, n))], axis=1)
+    labels = np.argmax(every + rng.gumbel(size=every.shape), axis=1)
+    return PriorDraws(variance, tau, included, share, coefficients, latent, labels)
 
 
 def functionals(numbers, coefficients, labels):
@@ -144,6 +184,7 @@ def functionals(numbers, coefficients, labels):
         "intercept and tau_0": intercept[:, 0] * log_tau[:, 0],
         "sign": np.sign(coefficients[:, 0, 0]) * np.sign(coefficients[:, 1, 1]),
         "energy": np.log1p((coefficients**2).sum((1, 2))),
+        "latent energy": np.log1p(numbers[:, 5]),
         "first class": counts[:, 0],
         "second class": counts[:, 1],
         "largest class": counts.max(1),
@@ -160,7 +201,8 @@ def functionals(numbers, coefficients, labels):
 def scores(alternate, sampler, sweeps, seed=0):
     """Return z-scores of the functionals: chain against prior."""
     names, ours = functionals(*run_chain(alternate, sampler, sweeps, seed))
-    others, theirs = functionals(*draw_prior(sampler, sweeps, seed + 1))
+    prior = draw_prior(sampler, sweeps, seed + 1)
+    others, theirs = functionals(prior.numbers(), prior.coefficients, prior.labels)
     assert names == others
     ours = ours[sweeps // 50 :]
     error = np.hypot(batch_error(ours), theirs.std(0) / np.sqrt(len(theirs)))

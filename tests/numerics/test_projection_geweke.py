@@ -11,12 +11,14 @@ from sparsekern.inference.kernel_projection.sampler import Priors
 
 TAU = (3.0, 2.0)
 PAPER = {"latent_noise": True, "noise": (3.0, 3.0), "precision": (2.0, 2.0)}
+HEAVY = {"scale": 1.5, "half_cauchy": True, "intercept_precision": TAU}
 NOISE_FREE = {
-    "shared scale": Priors(half_cauchy=1.5, intercept_precision=TAU),
-    "reference": Priors(half_cauchy=1.5, reference=True, intercept_precision=TAU),
-    "own precisions": Priors(half_cauchy=1.5, precision=(3.0, 2.0), intercept_precision=TAU),
-    "selection": Priors(half_cauchy=1.5, average=True, intercept_precision=TAU),
-    "all": Priors(half_cauchy=1.5, average=True, precision=TAU, intercept_precision=TAU),
+    "shared scale": Priors(scale=1.5, intercept_precision=TAU),
+    "half-Cauchy": Priors(**HEAVY),
+    "reference": Priors(**HEAVY, reference=True),
+    "own precisions": Priors(**HEAVY, precision=(3.0, 2.0)),
+    "selection": Priors(scale=1.5, average=True, intercept_precision=TAU),
+    "all": Priors(**HEAVY, average=True, precision=TAU),
 }
 LATENT_NOISE = {
     "reference": Priors(**PAPER, reference=True, intercept_precision=TAU),
@@ -29,7 +31,7 @@ def largest(found):
     return max(abs(z) for z in found.values())
 
 
-@pytest.mark.parametrize("name", ["shared scale", "all"])
+@pytest.mark.parametrize("name", ["shared scale", "reference", "all"])
 def test_noise_free_model_keeps_the_joint_law(name):
     found = scores(alternate_polya_gamma, make_sampler(NOISE_FREE[name]), 40_000)
     assert len(found) > 15

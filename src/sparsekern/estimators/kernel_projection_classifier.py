@@ -11,7 +11,6 @@ from sklearn.utils.validation import validate_data
 
 from ..inference.kernel_projection.held_out import column_factor
 from ..inference.kernel_projection.posterior import ProjectionPosterior
-from ..inference.kernel_projection.projections import Projection
 from ..inference.kernel_projection.sampler import KernelProjectionSampler
 from ..inference.mcmc.checkpoint import fingerprint
 from .class_face import encode_classes
@@ -36,16 +35,17 @@ class KernelProjectionClassifier(
     leading components :math:`P` of the centred kernel matrix stand for the features,
 
     .. math:: P(y_i=k)\propto e^{z_{ik}},\qquad z_k=\beta_{0k}1+P\beta_k,\qquad
-              \beta_{lk}\sim N(0,s^2),\quad s\sim C^+(0,\mathrm{scale}),
+              \beta_{lk}\sim N(0,s^2),\quad s\sim N^+(0,\mathrm{scale}^2),
 
-    and everything but the components is sampled. The cost depends on the number of features only
-    through the kernel matrix.
+    and everything but the components is sampled. Predictions are those of the posterior mean of the
+    latent functions, sharpened or blunted as held-out rows ask for. The cost depends on the number
+    of features only through the kernel matrix.
 
     Parameters
     ----------
     n_components : None, int, "average", "utility" or "log_score", default=None
-        Leading components (with several kernels, of each; never more than there are). None: a third
-        of the rows, but at least 30 and at most 100. ``"average"``: of these any may be left out,
+        Leading components (with several kernels, of each; never more than there are). None: half
+        of the rows, but at least 50 and at most 150. ``"average"``: of these any may be left out,
         averaged over. ``"utility"``, ``"log_score"``: searched from 1 to ``max_components`` over
         random halves, by accuracy less ``cost`` for every component, or by the log probability of
         held-out labels.
@@ -64,15 +64,20 @@ class KernelProjectionClassifier(
     length_scale : float, array of shape (n_features,), or str, default="cv"
         Length scale of the kernel, as scikit-learn defines it (Gaussian kernel
         :math:`\exp(-d^2/2\ell^2)`). ``"mean_distance"``, ``"median_distance"``: that distance
-        between training rows over :math:`\sqrt2`. ``"cv"``: 0.4, 1 or 2.5 times the first, by the
-        log score of five folds. Kernels with a scale of their own keep it.
+        between training rows over :math:`\sqrt2`. ``"cv"``: 0.4, 0.63, 1, 1.6, 2.5 or 4 times
+        the first, by the log score of five folds. Kernels with a scale of their own keep it.
     sharpness : float or "cv", default="cv"
-        Power t of the posterior class probabilities, which are then normalised anew. Where classes
-        are separated widely the posterior mean is not as sure as it could be; ``"cv"`` finds t on
-        five folds, with :math:`\log t\sim N(0,1)` beforehand. 1 leaves the posterior mean as it is.
-    scale : float or None, default=None
-        Scale of the half-Cauchy law of s (one s for each kernel); None: 10. Rows of the design have
-        mean square norm 1. Of ``"polya_gamma"``.
+        Power t of the pooled class probabilities, which are then normalised anew. ``"cv"`` finds t
+        on five folds, with :math:`\log t\sim N(0,\frac14)` beforehand. 1 leaves them as they are.
+    pooling : {"geometric", "arithmetic"} or None, default=None
+        Mean of the draws of the class probabilities that predictions are made of: the geometric one
+        is softmax of the posterior mean of the latent functions; the arithmetic one, the posterior
+        probability, is less sure where classes are separated widely. None: geometric, but for
+        ``"latent_noise"`` arithmetic, as in the paper.
+    scale : float, ("half_cauchy", float) or None, default=None
+        Scale of the half-normal (or half-Cauchy) law of s, one s for each kernel; None: 2. Rows of
+        the design have mean square norm 1, so latent values are of the order of s, and beyond a few
+        units the data hardly tell. Of ``"polya_gamma"``.
     noise_prior : (float, float) or None, default=None
         Shape and rate of :math:`1/\sigma^2`; None: (1, 1). Of ``"latent_noise"``.
     precision_prior : (float, float) or None, default=None
@@ -89,7 +94,7 @@ class KernelProjectionClassifier(
         Of a search: the size of the largest utility (None, too), or the smallest within one
         standard error (of the difference) of it.
     search_draws : int or None, default=None
-        Kept draws of the one chain on each half or fold, after half as many; None: 500, or
+        Kept draws of the one chain on each half or fold, after half as many; None: 250, or
         ``draws`` if fewer.
     predictive_noise : bool, default=False
         Of ``"latent_noise"``: whether predictions add the latent noise. It made them worse.
@@ -98,7 +103,7 @@ class KernelProjectionClassifier(
         ``"precomputed"``). For columns in different units.
     draws, tune, chains : int, default=1000, 1000, 4
         Kept draws of each chain, sweeps before the first, chains, started apart from each other.
-    thin : int, default=4
+    thin : int, default=2
         Sweeps for each kept draw.
     <<running parameters>>
 
@@ -115,7 +120,7 @@ class KernelProjectionClassifier(
     length_scale_ : ndarray of shape (n_features,) or (n_kernels, n_features), or None
         The kernel's length scales; None where no kernel has any.
     sharpness_ : float
-        Power of the posterior class probabilities.
+        Power of the pooled class probabilities.
     utility_ : pandas.DataFrame
         Only after a search: utility, accuracy and log score of every size, differences to the size
         before and to the best, each with its standard error over the random halves. The largest
@@ -134,7 +139,7 @@ class KernelProjectionClassifier(
     diagnostics_ : pandas.DataFrame
         Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
     acceptance_rates_ : dict
-        Share of accepted scale moves after tuning.
+        Share of accepted moves after tuning: of scales, and of paths of all coefficients.
     n_draws_ : int
         Kept draws of each chain.
 
@@ -164,7 +169,8 @@ class KernelProjectionClassifier(
         kernel: Any = "rbf",
         length_scale: Any = "cv",
         sharpness: Any = "cv",
-        scale: float | None = None,
+        pooling: str | None = None,
+        scale: Any = None,
         noise_prior: tuple[float, float] | None = None,
         precision_prior: tuple[float, float] | None = None,
         intercept_prior: tuple[float, float] = (1.0, 1.0),
@@ -178,7 +184,7 @@ class KernelProjectionClassifier(
         draws: int = 1000,
         tune: int = 1000,
         chains: int = 4,
-        thin: int = 4,
+        thin: int = 2,
         warm_start: bool = False,
         checkpoint: Any = None,
         progress: Any = "auto",
@@ -193,6 +199,7 @@ class KernelProjectionClassifier(
         self.kernel = kernel
         self.length_scale = length_scale
         self.sharpness = sharpness
+        self.pooling = pooling
         self.scale = scale
         self.noise_prior = noise_prior
         self.precision_prior = precision_prior
@@ -255,7 +262,7 @@ class KernelProjectionClassifier(
             noise = np.sqrt(variance)[..., None] * standard
         posterior = ProjectionPosterior(
             decided.sources, factors, coefficients, priors.intercept, priors.reference, noise,
-            decided.power,
+            decided.power, self._pools_geometrically(),
         )  # fmt: skip
         self._keep(run, sampler, posterior)
         self._set_attributes(decided)
@@ -276,22 +283,3 @@ class KernelProjectionClassifier(
         self._decided: Decisions = before
         self._decided_on: str = data
         return before
-
-    def _set_attributes(self, decided: Decisions) -> None:
-        sources = decided.sources
-        self.sharpness_ = decided.power
-        self.n_components_ = sum(source.training.shape[1] for source in sources)
-        self._n_features_out = self.n_components_
-        self.__dict__.pop("eigenvalues_", None)
-        values = [source.eigenvalues for source in sources if isinstance(source, Projection)]
-        if values:
-            self.eigenvalues_ = np.concatenate(values)
-        kernels = [source.kernel for source in sources]
-        self.length_scale_ = None
-        if any(kernel.stationary for kernel in kernels):
-            scales = np.stack([kernel.length_scale for kernel in kernels])
-            self.length_scale_ = scales if len(kernels) > 1 else scales[0]
-        if decided.utility is not None:
-            self.utility_ = decided.utility
-        if decided.widths is not None:
-            self.widths_ = decided.widths

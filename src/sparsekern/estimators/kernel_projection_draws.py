@@ -9,8 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..inference.diagnostics import summarize_scalars
 from ..inference.kernel_projection.posterior import ProjectionPosterior
+from ..inference.kernel_projection.projections import Projection
 from ..inference.kernel_projection.sampler import KernelProjectionSampler
 from ..inference.mcmc.chains import ChainRun
+from .kernel_projection_search import Decisions
 from .sampling import SamplingEstimator
 
 _MOST_POINTWISE = 20_000_000  # numbers; beyond, the pointwise log-likelihood is made on demand
@@ -59,8 +61,12 @@ class ProjectionDraws(SamplingEstimator):
             self.inclusion_probabilities_ = inside.mean(axis=(0, 1))
         if not sampler.priors.latent_noise:
             self.kernel_scales_ = np.median(self._scale_draws, axis=(0, 1))
-        tried, accepted = sum(chain.state.tallies for chain in run.chains)[0]
-        self.acceptance_rates_ = {"scale": float(accepted / tried)} if tried else {}
+        tallies = sum(chain.state.tallies for chain in run.chains)
+        self.acceptance_rates_ = {
+            name: float(accepted / tried)
+            for name, (tried, accepted) in zip(("scale", "path"), tallies, strict=True)
+            if tried
+        }
         self.diagnostics_ = summarize_scalars(self._scalars)
         judged = [
             name
@@ -68,6 +74,25 @@ class ProjectionDraws(SamplingEstimator):
             if name.partition("[")[0] in ("log_likelihood", "probability")
         ]
         self._warn_unless_converged(self.diagnostics_, judged, kept)
+
+    def _set_attributes(self, decided: Decisions) -> None:
+        sources = decided.sources
+        self.sharpness_ = decided.power
+        self.n_components_ = sum(source.training.shape[1] for source in sources)
+        self._n_features_out = self.n_components_
+        self.__dict__.pop("eigenvalues_", None)
+        values = [source.eigenvalues for source in sources if isinstance(source, Projection)]
+        if values:
+            self.eigenvalues_ = np.concatenate(values)
+        kernels = [source.kernel for source in sources]
+        self.length_scale_ = None
+        if any(kernel.stationary for kernel in kernels):
+            scales = np.stack([kernel.length_scale for kernel in kernels])
+            self.length_scale_ = scales if len(kernels) > 1 else scales[0]
+        if decided.utility is not None:
+            self.utility_ = decided.utility
+        if decided.widths is not None:
+            self.widths_ = decided.widths
 
     def pointwise_log_likelihood(self) -> np.ndarray:
         """Return the log-likelihood of every training row under every draw.

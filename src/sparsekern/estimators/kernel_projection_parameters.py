@@ -12,7 +12,8 @@ from ..inference.kernel_projection.sampler import KernelProjectionSampler, Prior
 
 SEARCHES = ("utility", "log_score")
 _PAIR = "(shape, rate)"
-_SEARCH_DRAWS = 500
+_SEARCH_DRAWS = 250
+DEFAULT_SCALE = 2.0
 _OF_ONE_MODEL = {
     "scale": ("polya_gamma", None),
     "noise_prior": ("latent_noise", None),
@@ -30,7 +31,8 @@ class ProjectionParameters:
     projection: bool
     kernel: Any
     sharpness: Any
-    scale: float | None
+    pooling: str | None
+    scale: Any
     noise_prior: tuple[float, float] | None
     precision_prior: tuple[float, float] | None
     intercept_prior: tuple[float, float]
@@ -60,6 +62,8 @@ class ProjectionParameters:
             check_choice("sharpness", self.sharpness, ("cv",))
         else:
             check_positive("sharpness", self.sharpness)
+        if self.pooling is not None:
+            check_choice("pooling", self.pooling, ("geometric", "arithmetic"))
         for name, (model, unset) in _OF_ONE_MODEL.items():
             value = getattr(self, name)
             if self.inference != model and value != unset:
@@ -74,16 +78,30 @@ class ProjectionParameters:
         noise = (1.0, 1.0)
         if self.noise_prior is not None:
             noise = check_pair("noise_prior", self.noise_prior, _PAIR)
+        heavy = isinstance(self.scale, tuple | list)
+        if heavy and not (len(self.scale) == 2 and self.scale[0] == "half_cauchy"):
+            raise ValueError(
+                f"scale={self.scale!r} is no law: give the scale of the half-normal law as a "
+                "number, or ('half_cauchy', number)."
+            )
+        scale = self.scale[1] if heavy else self.scale
         return Priors(
             latent_noise=latent_noise,
             reference=self.classes == "reference",
             intercept=bool(self.intercept),
             average=self.n_components == "average",
-            half_cauchy=10.0 if self.scale is None else check_positive("scale", self.scale),
+            scale=DEFAULT_SCALE if self.scale is None else check_positive("scale", scale),
+            half_cauchy=heavy,
             noise=noise,
             precision=precision,
             intercept_precision=check_pair("intercept_prior", self.intercept_prior, _PAIR),
         )
+
+    def _pools_geometrically(self) -> bool:
+        """Whether predictions are those of the mean function: so by default in our own model."""
+        if self.pooling is None:
+            return self.inference == "polya_gamma"
+        return self.pooling == "geometric"
 
     def _check_size(self) -> None:
         size = self.n_components

@@ -44,8 +44,8 @@ class ProjectionPrediction(TransformerMixin, ClassFace, KernelInputs):
         Returns
         -------
         ndarray of shape (n_draws, n_samples, n_classes)
-            Chain after chain, not sharpened: their mean, to the power ``sharpness_`` and
-            normalised, is ``predict_proba(X)``.
+            Chain after chain, not sharpened: their geometric (or arithmetic, see ``pooling``) mean,
+            to the power ``sharpness_`` and normalised, is ``predict_proba(X)``.
         """
         columns = self._posterior_columns(X)
         return self._posterior.thinned(check_count("thin", thin)).probability_draws(columns)

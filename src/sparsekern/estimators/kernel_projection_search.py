@@ -24,9 +24,9 @@ from ..inference.kernel_projection.utility import choose_size, even_split, utili
 from ..kernels import Kernel, check_positive_definite, resolve_kernels
 from .progress import TextProgress, announce_compilation, wants_text
 
-COMPONENTS = (30, 100)  # by default a third of the rows, but so many at least and at most
+COMPONENTS = (50, 150)  # by default half of the rows, but so many at least and at most
 FOLDS = 5
-WIDTH_FACTORS = (0.4, 1.0, 2.5)  # of the heuristic width, for length_scale="cv"
+WIDTH_FACTORS = (0.4, 0.63, 1.0, 1.6, 2.5, 4.0)  # of the heuristic width, for length_scale="cv"
 JITTER = 1e-8  # what a kernel matrix given by the user may lack of being positive definite
 Source = Projection | KernelRows
 
@@ -142,7 +142,7 @@ class ProjectionSearch:
         asked = self._estimator.n_components
         if isinstance(asked, (int, np.integer)):
             return int(asked)
-        return int(np.clip(len(self._labels) // 3, *COMPONENTS))
+        return int(np.clip(len(self._labels) // 2, *COMPONENTS))
 
     def _choose_size(self) -> tuple[pd.DataFrame, int]:
         estimator = self._estimator
@@ -217,7 +217,7 @@ class ProjectionSearch:
         try:
             found = predict_held_out(
                 parts, self._n_classes, self._priors, self._plan, self._seed.spawn(1)[0],
-                estimator.n_jobs, report,
+                estimator.n_jobs, report, estimator._pools_geometrically(),
             )  # fmt: skip
         finally:
             if text is not None:

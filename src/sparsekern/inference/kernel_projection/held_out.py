@@ -68,6 +68,7 @@ def predict_held_out(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
     report: Callable[[int, float], bool] | None,
+    geometric: bool = False,
 ) -> list[np.ndarray]:
     """Return class probabilities of the held-out rows of every part, from one chain each."""
     factors = [tuple(column_factor(columns, priors) for columns in part.columns) for part in parts]
@@ -93,8 +94,9 @@ def predict_held_out(
     found = []
     for part, factor, chain in zip(parts, factors, run.chains, strict=True):
         posterior = ProjectionPosterior(
-            (), (), chain.draws.coefficients[None], priors.intercept, priors.reference
-        )
+            (), (), chain.draws.coefficients[None], priors.intercept, priors.reference,
+            geometric=geometric,
+        )  # fmt: skip
         columns = [f * held for f, held in zip(factor, part.held_out, strict=True)]
         ones = [np.ones((len(columns[0]), 1))] if priors.intercept else []
         found.append(posterior.probabilities(np.hstack([*columns, *ones])))

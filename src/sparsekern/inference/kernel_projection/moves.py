@@ -14,6 +14,18 @@ TARGET = 0.4  # acceptance rate that the scale moves are tuned to: one direction
 
 
 @jit
+def prior_precision(state, settings, k, component):
+    r"""Return the prior precision of a coefficient of the noise-free model.
+
+    :math:`\tau_{lk}/s^2`, and :math:`\tau_{0k}` for the intercept, which has no part in the scale.
+    """
+    block = settings.block[component]
+    if block < 0:
+        return state.precisions[k, component]
+    return state.precisions[k, component] / state.scales[block]
+
+
+@jit
 def draw_precision(rng, prior, square, included):
     """Draw a coefficient's precision given its squared size in units of its variance."""
     if included == 0:

@@ -6,20 +6,17 @@ One class after the other: with :math:`c_{ik}=\log\sum_{q\ne k}e^{z_{iq}}` and
 .. math:: \beta_k\sim N(VP'[1(y=k)-\tfrac12+\omega_kc_k],\ V),\qquad
           V=(P'\Omega_kP+T_k)^{-1},
 
-where :math:`\beta_{lk}\sim N(0,s^2/\tau_{lk})`: :math:`T_k` holds :math:`\tau_{lk}/s^2`, and
-:math:`\tau_{0k}` for the intercept, which has no part in the scale. The scale of a kernel,
-:math:`s\sim C^+(0,A)`, is drawn as :math:`\xi\sim IG(1,A^{-2}+s^{-2})`,
-:math:`s^2\sim IG(\frac{1+N}2,\xi^{-1}+\frac12\sum\tau\beta^2)`, and then moved together with its N
-coefficients: :math:`(\beta,s)\to\rho(\beta,s)`, accepted with
-
-.. math:: \frac{L(y\mid z_\rho)}{L(y\mid z)}\,\rho^{-1}\exp[-\xi^{-1}s^{-2}(\rho^{-2}-1)],
-
-:math:`z_\rho` having the intercept and the other kernels' parts as they were. Fresh
+where :math:`T_k` holds the prior precisions: :math:`\beta_{lk}\sim N(0,s^2/\tau_{lk})`, and
+:math:`\tau_{0k}` for the intercept, which has no part in the scale s of :mod:`.scales`. Fresh
 :math:`\omega` are drawn for every class, so none must be kept consistent with a moved z.
+
+A sweep draws one class in turn so, moves all classes together along a path of :mod:`.hamiltonian`,
+which costs less and goes farther, then the scales and the precisions. The path alone would do in
+most cases; the Polya-Gamma step needs no tuning and moves wherever a path is refused.
 
 With selection each coefficient is zero with probability :math:`1-\pi`: given :math:`\omega_k` and
 the other coefficients of its class, indicator and coefficient are drawn together, and then all that
-are not zero at once.
+are not zero at once; for that every class has its turn in every sweep.
 """
 
 from __future__ import annotations
@@ -32,19 +29,10 @@ from ..._jit import jit
 from ...linalg.blas import cholesky_in_place
 from ...linalg.triangular import dot, solve_lower, solve_lower_transposed
 from ...random.polya_gamma import polya_gamma
-from .moves import adapt, draw_precision, draw_share, log_inclusion_odds
-from .softmax import log_likelihood, log_sum_of_others
-
-SCALE_MOVES = 4  # of every kernel in a sweep
-
-
-@jit
-def prior_precision(state, settings, k, component):
-    """Return the prior precision of one coefficient."""
-    block = settings.block[component]
-    if block < 0:
-        return state.precisions[k, component]
-    return state.precisions[k, component] / state.scales[block, 0]
+from .hamiltonian import move_along_path, translate
+from .moves import draw_precision, draw_share, log_inclusion_odds, prior_precision
+from .scales import draw_scales, move_scale
+from .softmax import log_sum_of_others
 
 
 @jit
@@ -111,61 +99,6 @@ def _draw_coefficients(rng, state, work, settings, k):
 
 
 @jit
-def _draw_scales(rng, state, settings):
-    """Draw every kernel's scale, and what its prior is a mixture over."""
-    classes, m = state.coefficients.shape
-    for block in range(state.scales.shape[0]):
-        count, total = 0, 0.0
-        for k in range(classes):
-            for a in range(m):
-                if settings.block[a] == block and state.included[k, a] == 1:
-                    count += 1
-                    total += state.precisions[k, a] * state.coefficients[k, a] ** 2
-        inner = settings.half_cauchy**-2.0 + 1.0 / state.scales[block, 0]
-        state.scales[block, 1] = inner / rng.standard_exponential()
-        rate = 1.0 / state.scales[block, 1] + 0.5 * total
-        state.scales[block, 0] = rate / rng.standard_gamma(0.5 * (1 + count))
-
-
-@jit
-def _move_scale(rng, state, work, settings, block, tuning):
-    """Scale a kernel's coefficients and their prior scale by one factor."""
-    classes, m = state.coefficients.shape
-    n = settings.labels.shape[0]
-    part, proposal = work.rows, work.other
-    for k in range(classes):
-        for a in range(m):
-            inside = settings.block[a] == block
-            work.vector[a] = state.coefficients[k, a] if inside else 0.0
-        np.dot(work.vector, settings.design, part[k])
-    current = log_likelihood(state.latent, settings.labels, settings.reference)
-    for _ in range(SCALE_MOVES):
-        log_factor = math.exp(state.log_step[block]) * rng.standard_normal()
-        factor = math.exp(log_factor)
-        for k in range(classes):
-            for i in range(n):
-                proposal[k, i] = state.latent[k, i] + (factor - 1.0) * part[k, i]
-        value = log_likelihood(proposal, settings.labels, settings.reference)
-        inverse = 1.0 / (state.scales[block, 0] * state.scales[block, 1])
-        ratio = value - current - log_factor - inverse * (factor**-2.0 - 1.0)
-        probability = math.exp(min(0.0, ratio)) if ratio == ratio else 0.0
-        state.tallies[0, 0] += 1
-        if rng.random() < probability:
-            state.tallies[0, 1] += 1
-            current = value
-            state.scales[block, 0] *= factor * factor
-            for k in range(classes):
-                for a in range(m):
-                    if settings.block[a] == block:
-                        state.coefficients[k, a] *= factor
-                for i in range(n):
-                    state.latent[k, i] = proposal[k, i]
-                    part[k, i] *= factor
-        if tuning:
-            state.log_step[block] = adapt(state.log_step[block], probability, state.sweep[0])
-
-
-@jit
 def _draw_precisions(rng, state, settings):
     """Draw the intercepts' precisions and, where they are free, those of all coefficients."""
     classes, m = state.coefficients.shape
@@ -179,7 +112,7 @@ def _draw_precisions(rng, state, settings):
                 state.precisions[k, a] = draw_precision(
                     rng,
                     settings.precision_prior,
-                    square / state.scales[block, 0],
+                    square / state.scales[block],
                     state.included[k, a],
                 )
 
@@ -189,15 +122,20 @@ def sweep_once(rng, state, work, settings, tuning):
     """Carry out one sweep; returns whether every matrix could be factored."""
     classes, m = state.coefficients.shape
     for k in range(classes):
+        if not settings.average and k != state.sweep[0] % classes:
+            continue
         _augment(rng, state, work, settings, k)
         if settings.average:
             _select(rng, state, work, settings, k)
         if not _draw_coefficients(rng, state, work, settings, k):
             return False
         np.dot(state.coefficients[k], settings.design, state.latent[k])
-    _draw_scales(rng, state, settings)
+    move_along_path(rng, state, work, settings, tuning)
+    if not settings.reference:
+        translate(rng, state, work, settings)
+    draw_scales(rng, state, settings)
     for block in range(state.scales.shape[0]):
-        _move_scale(rng, state, work, settings, block, tuning)
+        move_scale(rng, state, work, settings, block, tuning)
     _draw_precisions(rng, state, settings)
     if settings.average:
         inside, total = 0, 0

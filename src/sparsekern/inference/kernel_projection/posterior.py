@@ -1,15 +1,18 @@
 r"""Posterior draws on kernel principal components, and the predictions they make.
 
-A draw gives a new row the class probabilities :math:`\mathrm{softmax}(p_*\beta)`; the posterior
-probability :math:`\bar p` is their mean. Where classes are separated widely, that mean is less sure
-than it has reason to be: with the scale free, it is little more than the share of all separating
-planes that agree, whatever their margin. So it may be *sharpened*,
+A draw gives a new row the class probabilities :math:`\mathrm{softmax}(p_*\beta)`. They are pooled
+by their arithmetic mean, which is the posterior probability, or by their geometric one, normalised:
+:math:`\mathrm{softmax}(p_*\bar\beta)`, the classes of the posterior mean of the latent functions.
+Where classes are separated widely the arithmetic mean is less sure than it has reason to be: it is
+little more than the share of all separating planes that agree, whatever their margin. Either may be
+*sharpened*,
 
 .. math:: q_k\propto\bar p_k^{\,t},
 
-with t the mode of a posterior of its own: :math:`\log t\sim N(0,1)`, and as likelihood predictions
-of training rows by chains that have not seen them. (Leave-one-out predictions by importance
-sampling would come for nothing; with as many coefficients as rows they are far too good.)
+with t the mode of a posterior of its own: :math:`\log t\sim N(0,\frac14)`, and as likelihood
+predictions of training rows by chains that have not seen them. (Leave-one-out predictions by
+importance sampling would come for nothing; with as many coefficients as rows they are far too
+good.)
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from .projections import KernelRows, Projection
 
 _BLOCK_NUMBERS = 4_000_000  # latent values held at once
 _LARGEST_LOG_POWER = 3.0
+_LOG_POWER_SD = 0.5
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -46,7 +50,9 @@ class ProjectionPosterior:
     noise : ndarray of shape (chains, draws, latents) or None
         Noise to be added to the latent functions, the same for every row.
     power : float
-        Exponent t of the mean probabilities.
+        Exponent t of the pooled probabilities.
+    geometric : bool
+        Whether draws are pooled by their geometric mean; otherwise by the arithmetic one.
     """
 
     sources: tuple[Projection | KernelRows, ...]
@@ -56,6 +62,7 @@ class ProjectionPosterior:
     reference: bool
     noise: np.ndarray | None = None
     power: float = 1.0
+    geometric: bool = False
 
     @property
     def n_draws(self) -> int:
@@ -104,6 +111,13 @@ class ProjectionPosterior:
 
     def probabilities(self, columns: np.ndarray) -> np.ndarray:
         """Return predicted class probabilities of rows given by their columns."""
+        if self.geometric:
+            latent = columns @ self.coefficients.mean(axis=(0, 1)).T
+            if self.noise is not None:
+                latent += self.noise.mean(axis=(0, 1))
+            if self.reference:
+                latent = np.column_stack([latent, np.zeros(len(latent))])
+            return softmax(self.power * latent, axis=1)
         means = [values.mean(axis=0) for _, values in self.blocks(columns)]
         return sharpened(np.concatenate(means), self.power)
 
@@ -135,14 +149,14 @@ def log_score(probabilities: np.ndarray, labels: np.ndarray) -> float:
 
 
 def best_power(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    r"""Return the exponent t of the largest :math:`\sum_i\log q_i(y_i)-\frac12\log^2t`."""
+    r"""Return the exponent t of the largest :math:`\sum_i\log q_i(y_i)-2\log^2t`."""
     logs = np.log(np.maximum(probabilities, _TINY))
     own = logs[np.arange(len(labels)), labels]
 
     def loss(log_power: float) -> float:
         power = np.exp(log_power)
         score = np.sum(power * own - logsumexp(power * logs, axis=1))
-        return float(0.5 * log_power**2 - score)
+        return float(0.5 * (log_power / _LOG_POWER_SD) ** 2 - score)
 
     bounds = (-_LARGEST_LOG_POWER, _LARGEST_LOG_POWER)
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))

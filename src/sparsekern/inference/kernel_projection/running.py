@@ -21,7 +21,7 @@ def store(state, functions, settings, draws, at):
             for a in range(state.included.shape[1]):
                 draws.included[at, k, a] = state.included[k, a]
     for block in range(state.scales.shape[0]):
-        draws.scales[at, block] = math.sqrt(state.scales[block, 0])
+        draws.scales[at, block] = math.sqrt(state.scales[block])
     draws.noise_variance[at] = state.noise[0]
     draws.log_likelihood[at] = log_likelihood(functions, settings.labels, settings.reference)
     for q in range(settings.monitored.shape[0]):

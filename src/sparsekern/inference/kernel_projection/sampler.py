@@ -12,6 +12,7 @@ from .running import run_latent_noise, run_polya_gamma
 from .state import ChainState, Draws, Settings, Workspace
 
 _FIRST_LOG_STEP = -0.7  # about 0.5
+_FIRST_PATH_LOG_STEP = -1.6  # about 0.2
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,10 @@ class Priors:
     intercept : bool
     average : bool
         Whether components are selected.
-    half_cauchy : float
-        Scale of the half-Cauchy law of each kernel's scale (noise-free model).
+    scale : float
+        Scale of the law of each kernel's scale (noise-free model).
+    half_cauchy : bool
+        Whether that law is half-Cauchy; otherwise half-normal.
     noise : (float, float)
         Of the noise's precision (latent noise).
     precision : (float, float) or None
@@ -40,7 +43,8 @@ class Priors:
     reference: bool = False
     intercept: bool = True
     average: bool = False
-    half_cauchy: float = 10.0
+    scale: float = 2.0
+    half_cauchy: bool = False
     noise: tuple[float, float] = (1.0, 1.0)
     precision: tuple[float, float] | None = None
     intercept_precision: tuple[float, float] = (1.0, 1.0)
@@ -95,7 +99,8 @@ class KernelProjectionSampler:
             reference=priors.reference,
             average=priors.average,
             own_precisions=priors.precision is not None,
-            half_cauchy=float(priors.half_cauchy),
+            scale_prior=float(priors.scale),
+            half_cauchy=bool(priors.half_cauchy),
             noise_prior=priors.noise,
             precision_prior=priors.precision or (1.0, 1.0),
             intercept_prior=priors.intercept_precision,
@@ -113,6 +118,7 @@ class KernelProjectionSampler:
         settings, latents = self.settings, self.n_latents
         m = len(settings.design)
         spread = 4.0 ** (chain % 4 - 1.5)
+        share = 1.0 / (latents + self.priors.reference)  # of a class, where nothing is known
         coefficients = 0.1 * rng.standard_normal((latents, m))
         latent = coefficients @ settings.design
         if self.priors.latent_noise:
@@ -123,11 +129,12 @@ class KernelProjectionSampler:
             precisions=np.ones((latents, m)),
             included=np.ones((latents, m), np.int64),
             latent=latent,
-            scales=np.full((self._n_blocks, 2), spread),
+            scales=np.full(self._n_blocks, spread),
             noise=np.full(1, spread),
             share=np.full(1, 0.5),
-            log_step=np.full(self._n_blocks, _FIRST_LOG_STEP),
-            tallies=np.zeros((1, 2), np.int64),
+            curvature=np.tile(settings.squares * share * (1.0 - share), (latents, 1)),
+            log_step=np.append(np.full(self._n_blocks, _FIRST_LOG_STEP), _FIRST_PATH_LOG_STEP),
+            tallies=np.zeros((2, 2), np.int64),
         )
 
     def allocate(self, plan: Plan) -> Draws:
@@ -157,6 +164,11 @@ class KernelProjectionSampler:
             rows=np.empty((latents, n)),
             other=np.empty((latents, n)),
             places=np.empty(m, np.int64),
+            trial=np.empty((latents, m)),
+            momentum=np.empty((latents, m)),
+            velocity=np.empty((latents, m)),
+            gradient=np.empty((latents, m)),
+            precision=np.empty((latents, m)),
         )
 
     def fingerprint_parts(self) -> list[Any]:

@@ -18,7 +18,8 @@ class Settings(NamedTuple):
     reference: bool  # whether the last class has no latent function of its own
     average: bool  # whether components are selected
     own_precisions: bool  # whether every coefficient has a precision of its own
-    half_cauchy: float  # scale of the prior of a kernel's scale
+    scale_prior: float  # scale A of the law of a kernel's scale
+    half_cauchy: bool  # whether that law is half-Cauchy, not half-normal
     noise_prior: tuple[float, float]  # shape and rate of 1/sigma^2
     precision_prior: tuple[float, float]  # shape and rate of tau
     intercept_prior: tuple[float, float]  # shape and rate of the intercept's tau
@@ -33,11 +34,12 @@ class ChainState(NamedTuple):
     precisions: np.ndarray  # float64[C, m], tau
     included: np.ndarray  # int64[C, m]
     latent: np.ndarray  # float64[C, n], z
-    scales: np.ndarray  # float64[L, 2], s^2 and xi of each kernel
+    scales: np.ndarray  # float64[L], s^2 of each kernel
     noise: np.ndarray  # float64[1], sigma^2
     share: np.ndarray  # float64[1], prior probability that a component is included
-    log_step: np.ndarray  # float64[L], of the scale moves
-    tallies: np.ndarray  # int64[1, 2], scale moves: attempts and acceptances after tuning
+    curvature: np.ndarray  # float64[C, m], h, what paths take the data to say of a coefficient
+    log_step: np.ndarray  # float64[L + 1], of the scale moves, and of the paths
+    tallies: np.ndarray  # int64[2, 2], scale moves and paths: tried and accepted after tuning
 
 
 class Draws(NamedTuple):
@@ -63,3 +65,8 @@ class Workspace(NamedTuple):
     rows: np.ndarray  # float64[C, n]
     other: np.ndarray  # float64[C, n]
     places: np.ndarray  # int64[m]
+    trial: np.ndarray  # float64[C, m], coefficients along a path
+    momentum: np.ndarray  # float64[C, m]
+    velocity: np.ndarray  # float64[C, m], per momentum
+    gradient: np.ndarray  # float64[C, m], of minus the log-likelihood
+    precision: np.ndarray  # float64[C, m], of the prior

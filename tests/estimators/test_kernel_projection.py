@@ -40,10 +40,30 @@ def test_classes_are_told_apart_and_sharpened(spectra, fitted):
     draws = fitted.sample_proba(X)
     assert draws.shape == (120, 30, 3)
     assert_allclose(draws.sum(2), 1, atol=1e-12)
-    expected = sharpened(draws.mean(0), fitted.sharpness_)
+    expected = sharpened(np.exp(np.log(draws).mean(0)), fitted.sharpness_)
     assert_allclose(fitted.predict_proba(X), expected, atol=1e-10)
     assert fitted.sample_proba(X, thin=20).shape == (6, 30, 3)
     assert_allclose(fitted.decision_function(X), np.log(fitted.predict_proba(X)), atol=1e-9)
+
+
+def test_pooling_and_the_law_of_the_scale(spectra):
+    X, y = spectra
+    for options in ({"pooling": "arithmetic"}, {"inference": "latent_noise"}):
+        model = KernelProjectionClassifier(**{**FIXED, "sharpness": 1.5}, **options).fit(X, y)
+        expected = sharpened(model.sample_proba(X).mean(0), 1.5)
+        assert_allclose(model.predict_proba(X), expected, atol=1e-10)
+    wide, light, heavy = (
+        KernelProjectionClassifier(**FIXED, scale=scale).fit(X, y).kernel_scales_[0]
+        for scale in (10.0, None, ("half_cauchy", 2.0))
+    )
+    assert heavy > light  # the classes are separated: only its prior holds the scale
+    assert wide > light
+    assert light < 10
+    for scale in (("half_cauchy",), ("half_normal", 1.0), ("half_cauchy", -1.0), -2.0, "wide"):
+        with pytest.raises((ValueError, TypeError), match="scale"):
+            KernelProjectionClassifier(**FIXED, scale=scale).fit(X, y)
+    with pytest.raises(ValueError, match="pooling"):
+        KernelProjectionClassifier(**FIXED, pooling="median").fit(X, y)
 
 
 def test_transform_gives_projections(spectra, fitted):
@@ -79,7 +99,8 @@ def test_posterior_and_diagnostics(spectra, fitted):
     )
     assert {"log_likelihood", "scale", "probability[0]"} <= set(fitted.diagnostics_.index)
     assert fitted.n_draws_ == 60
-    assert 0 < fitted.acceptance_rates_["scale"] < 1
+    assert set(fitted.acceptance_rates_) == {"scale", "path"}
+    assert all(0 < rate < 1 for rate in fitted.acceptance_rates_.values())
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.predict_proba(spectra[0]), fitted.predict_proba(spectra[0]))
 

@@ -86,13 +86,28 @@ def alternate_latent_noise(rng, state, work, settings, numbers, coefficients, la
         numbers[t, 5] = (state.latent**2).sum()
 
 
-def rewritten(function, old, new, **replacements):
-    """Compile a compiled function again with a piece of its text replaced, and names it uses."""
-    text = textwrap.dedent(inspect.getsource(function.py_func))
-    assert old in text, f"{function.py_func.__name__} has no {old!r}"
-    names = {**function.py_func.__globals__, **replacements}
-    exec(text.replace("@jit\n", "").replace(old, new), names)
-    return numba.njit(error_model="numpy")(names[function.py_func.__name__])
+def rewritten(function, *changes, **replacements):
+    """Compile a compiled function again with pieces of its text changed, (old, new) each.
+
+    ``replacements`` are names that it uses. Nothing is cached on disk.
+    """
+    source = function.py_func
+    text = textwrap.dedent(inspect.getsource(source)).replace("@jit\n", "")
+    for old, new in changes:
+        assert old in text, f"{source.__name__} has no {old!r}"
+        text = text.replace(old, new)
+    names = {**source.__globals__, **replacements}
+    exec(text, names)
+    return numba.njit(error_model="numpy")(names[source.__name__])
+
+
+def printed_order():
+    """Return the block step as printed: beta given the old noise, then the noise without beta."""
+    return rewritten(
+        latent_noise.draw_noise_and_coefficients,
+        ("    state.noise[0] = rate", "    before = state.noise[0]\n    state.noise[0] = rate"),
+        ("math.sqrt(state.noise[0])", "math.sqrt(before)"),
+    )
 
 
 def run_chain(alternate, sampler, sweeps, seed):

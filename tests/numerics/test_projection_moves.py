@@ -158,38 +158,39 @@ WRONG = {
     "intercept in the scale move": lambda: recompiled(
         by_scale,
         move_scale=rewritten(
-            move_scale, "settings.block[a] == block", "settings.block[a] <= block"
+            move_scale, ("settings.block[a] == block", "settings.block[a] <= block")
         ),
     ),
     "scale move without the prior": lambda: recompiled(
-        by_scale, move_scale=rewritten(move_scale, "log_scale_prior(settings, here)", "0.0")
+        by_scale, move_scale=rewritten(move_scale, ("log_scale_prior(settings, here)", "0.0"))
     ),
     "slice without the Jacobian of log s": lambda: recompiled(
         by_slice,
-        draw_scales=rewritten(draw_scales, "count, total, current)", "count + 1, total, current)"),
+        draw_scales=rewritten(
+            draw_scales, ("count, total, current)", "count + 1, total, current)")
+        ),
     ),
     "path that is never refused": lambda: recompiled(
         by_path,
         move_along_path=rewritten(
-            move_along_path, "change = before - energy(work, value)", "change = 0.0"
+            move_along_path, ("change = before - energy(work, value)", "change = 0.0")
         ),
     ),
     "path that forgets the kinetic energy": lambda: recompiled(
         by_path,
         move_along_path=recompiled(
             move_along_path,
-            energy=rewritten(hamiltonian.energy, "work.momentum[k, a] ** 2", "0.0"),
+            energy=rewritten(hamiltonian.energy, ("work.momentum[k, a] ** 2", "0.0")),
         ),
     ),
     "translation by its variance alone": lambda: recompiled(
-        by_translation, translate=rewritten(translate, " - weighted / total", "")
+        by_translation, translate=rewritten(translate, (" - weighted / total", ""))
     ),
     "Polya-Gamma with the prior unscaled": lambda: recompiled(
         by_polya_gamma,
         _draw_coefficients=rewritten(
             _draw_coefficients,
-            "prior_precision(state, settings, k, a)",
-            "state.precisions[k, a]",
+            ("prior_precision(state, settings, k, a)", "state.precisions[k, a]"),
         ),
     ),
 }

@@ -256,7 +256,7 @@ def test_few_rows_and_rare_classes():
         ({"inference": "latent_noise", "scale": 3.0}, r"scale=3.0 belongs to .*leave scale=None"),
         ({"noise_prior": (1, 1)}, r"noise_prior=\(1, 1\) belongs to inference='latent_noise'"),
         ({"predictive_noise": True}, "predictive_noise=True belongs to"),
-        ({"projection": False, "n_components": 3}, "n_components=3 counts projections"),
+        ({"projection": False, "n_components": "utility"}, "='utility' counts projections"),
         ({"max_components": 4}, "max_components=4 is for a search"),
         ({"n_splits": 4}, "n_splits=4 is for a search"),
         ({"selection_rule": "best"}, "selection_rule='best' is for a search"),
@@ -280,6 +280,15 @@ def test_refusals_name_argument_value_and_remedy(spectra, options, message):
         model.fit(*spectra)
     with pytest.raises(NotFittedError):
         model.predict(spectra[0])
+
+
+def test_a_number_of_components_without_projections_warns(spectra):
+    model = KernelProjectionClassifier(**{**FIXED, "projection": False, "n_components": 3})
+    with pytest.warns(UserWarning, match="n_components=3 counts projections.*leave"):
+        model.fit(*spectra)
+    assert model.n_components_ == len(spectra[0])
+    plain = KernelProjectionClassifier(**{**FIXED, "projection": False}).fit(*spectra)
+    np.testing.assert_array_equal(plain.predict_proba(spectra[0]), model.predict_proba(spectra[0]))
 
 
 def test_data_that_cannot_be_used(spectra):

@@ -15,16 +15,6 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-def checks_that_count_components(estimator):
-    """Return checks that set ``n_components=1`` themselves, where there is nothing to count."""
-    if estimator.projection:
-        return {}
-    reason = "n_components=1 and projection=False contradict each other, and are refused"
-    names = ("dont_overwrite_parameters", "methods_sample_order_invariance", "fit2d_1sample",
-             "methods_subset_invariance", "fit2d_1feature", "fit2d_predict1d")  # fmt: skip
-    return {f"check_{name}": reason for name in names}
-
-
 @pytest.mark.slow
 @parametrize_with_checks(
     [
@@ -36,8 +26,7 @@ def checks_that_count_components(estimator):
             projection=False, inference="latent_noise", predictive_noise=True, **SHORT
         ),
         KernelProjectionClassifier(kernel=["rbf", "linear"], standardize=True, **SHORT),
-    ],
-    expected_failed_checks=checks_that_count_components,
+    ]
 )
 def test_scikit_learn_check_of_more_options_and_the_defaults(estimator, check):
     check(estimator)

@@ -9,6 +9,7 @@ import numpy as np
 from .._checks import check_choice, check_count, check_flag, check_pair, check_positive
 from ..inference._contract import Plan
 from ..inference.kernel_projection.sampler import KernelProjectionSampler, Priors
+from .sampling import warn_caller
 
 SEARCHES = ("utility", "log_score")
 _PAIR = "(shape, rate)"
@@ -110,10 +111,14 @@ class ProjectionParameters:
         elif size is not None:
             check_count("n_components", size)
         if not self.projection and size is not None:
-            raise ValueError(
+            sentence = (
                 f"n_components={size!r} counts projections, but projection=False uses the kernel "
                 "matrix itself; leave n_components=None, or set projection=True."
             )
+            if isinstance(size, str):
+                raise ValueError(sentence)
+            # scikit-learn sets a number of components wherever there is such a parameter
+            warn_caller(sentence, UserWarning)
         if self.max_components is not None:
             check_count("max_components", self.max_components)
         if self.n_splits is not None:

@@ -16,6 +16,8 @@ def test_scikit_learn_check(estimator, check):
 
 
 @pytest.mark.slow
+# scikit-learn sets n_components=1 where there is such a parameter
+@pytest.mark.filterwarnings("ignore:n_components=1 counts projections:UserWarning")
 @parametrize_with_checks(
     [
         KernelProjectionClassifier(),

@@ -137,6 +137,14 @@ def test_sampling_of_several_classes_is_one_model_each():
     np.testing.assert_allclose(whole.predict_proba(X), shares, atol=0.02)
 
 
+def test_draws_predict_what_the_sampler_saw():
+    model = clone(CLASSIFIERS["mcmc"]).set_params(candidates=np.arange(1, 60, 3)).fit(X, Y)
+    seen = model.posterior_["posterior"]["probability"]
+    drawn = model.sample_proba(X[seen["monitored_row"].to_numpy()])[..., 1]
+    np.testing.assert_allclose(drawn, seen.to_numpy().reshape(drawn.shape), atol=1e-10)
+    assert set(model.active_vectors_) == set(range(1, 60, 3))
+
+
 def test_certain_rows_have_a_probability_of_one_at_most(monkeypatch):
     model = clone(CLASSIFIERS["pcvm"]).fit(X, Y)
     average = model._averages[0]

@@ -105,7 +105,7 @@ def _mixing(sweeps: int) -> list[Row]:
     (kernel,) = resolve_kernels("rbf", "mean_distance", features)
     columns = project_training(kernel, features, 30).training
     unit = columns / np.sqrt(np.mean(np.sum(columns**2, axis=1)))
-    paper = Priors(latent_noise=True, reference=True, precision=(1.0, 1.0))
+    paper = Priors(model="latent_noise", reference=True, precision=(1.0, 1.0))
     rows: list[Row] = []
     for name, design, priors in (
         ("noise-free", unit, Priors()),

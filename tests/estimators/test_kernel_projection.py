@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sparsekern import KernelProjectionClassifier
+from sparsekern.datasets import make_ripley
 from sparsekern.inference.kernel_projection.posterior import sharpened
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -31,12 +32,20 @@ def fitted(spectra):
     return KernelProjectionClassifier(**SHORT).fit(*spectra)
 
 
-def test_classes_are_told_apart_and_sharpened(spectra, fitted):
+@pytest.fixture(scope="module")
+def of_labels(spectra):
+    return KernelProjectionClassifier(inference="polya_gamma", **SHORT).fit(*spectra)
+
+
+@pytest.mark.parametrize("name", ["fitted", "of_labels"])
+def test_classes_are_told_apart_and_sharpened(spectra, name, request):
     X, y = spectra
+    fitted = request.getfixturevalue(name)
     assert_array_equal(fitted.predict(X), y)
-    assert list(fitted.widths_.columns) == ["sharpness", "log_score", "error"]
-    best = fitted.widths_["log_score"].idxmax()
-    assert fitted.sharpness_ == fitted.widths_.loc[best, "sharpness"] > 1
+    assert list(fitted.widths_.columns) == ["inference", "sharpness", "log_score", "error"]
+    best = fitted.widths_.iloc[fitted.widths_["log_score"].argmax()]
+    assert fitted.sharpness_ == best["sharpness"] > 1
+    assert fitted.inference_ == best["inference"]
     draws = fitted.sample_proba(X)
     assert draws.shape == (120, 30, 3)
     assert_allclose(draws.sum(2), 1, atol=1e-12)
@@ -46,6 +55,42 @@ def test_classes_are_told_apart_and_sharpened(spectra, fitted):
     assert_allclose(fitted.decision_function(X), np.log(fitted.predict_proba(X)), atol=1e-9)
 
 
+def test_the_model_of_the_better_score_is_chosen(spectra, fitted, of_labels):
+    assert set(fitted.widths_["inference"]) == {"polya_gamma", "least_squares"}
+    assert len(fitted.widths_) == 12
+    assert fitted.inference_ == "least_squares"  # the classes are far apart
+    assert of_labels.inference_ == "polya_gamma"
+    assert len(of_labels.widths_) == 6
+    X, y = make_ripley(120, random_state=3)
+    for options in ({}, {"inference": "polya_gamma"}, {"inference": "least_squares"}):
+        model = KernelProjectionClassifier(**SHORT, **options).fit(X, y)
+        most = {"polya_gamma": 60, "least_squares": 120}[model.inference_]
+        assert model.n_components_ <= most
+        assert model.score(X, y) > 0.8
+    searched = KernelProjectionClassifier("log_score", n_splits=2, max_components=2, **SHORT)
+    assert searched.fit(*spectra).inference_ == "polya_gamma"
+
+
+@pytest.mark.parametrize("inference", ["polya_gamma", "least_squares", "cv"])
+def test_kernels_without_a_part(spectra, inference):
+    X, y = make_ripley(120, random_state=3)
+    noise = np.random.default_rng(5).standard_normal((120, 4))
+    model = KernelProjectionClassifier(
+        **{**FIXED, "draws": 200, "tune": 200}, inference=inference, select_kernels=True,
+        kernel=[("rbf", slice(0, 2)), ("rbf", slice(2, 6))],
+    ).fit(np.hstack([X, noise]), y)  # fmt: skip
+    assert model.kernel_inclusion_.shape == (2, 2)
+    assert model.kernel_inclusion_[:, 0].max() > 0.95
+    assert model.kernel_inclusion_[:, 1].max() < 0.3
+    assert model.kernel_scales_[0] > 0.5
+    assert model.kernel_scales_[1] == 0
+    draws = model.posterior_["posterior"]
+    assert_allclose(draws["used"].mean(("chain", "draw")), model.kernel_inclusion_)
+    assert_array_equal(draws["scale"] > 0, draws["used"].max("class"))
+    with pytest.raises(AttributeError):
+        _ = KernelProjectionClassifier(**FIXED).fit(X, y).kernel_inclusion_
+
+
 def test_pooling_and_the_law_of_the_scale(spectra):
     X, y = spectra
     for options in ({"pooling": "arithmetic"}, {"inference": "latent_noise"}):
@@ -53,7 +98,9 @@ def test_pooling_and_the_law_of_the_scale(spectra):
         expected = sharpened(model.sample_proba(X).mean(0), 1.5)
         assert_allclose(model.predict_proba(X), expected, atol=1e-10)
     wide, light, heavy = (
-        KernelProjectionClassifier(**FIXED, scale=scale).fit(X, y).kernel_scales_[0]
+        KernelProjectionClassifier(inference="polya_gamma", **FIXED, scale=scale)
+        .fit(X, y)
+        .kernel_scales_[0]
         for scale in (10.0, None, ("half_cauchy", 2.0))
     )
     assert heavy > light  # the classes are separated: only its prior holds the scale
@@ -88,7 +135,8 @@ def test_residuals_flag_rows_unlike_all_others(spectra, fitted):
     assert 0.01 < few.mean() < 1
 
 
-def test_posterior_and_diagnostics(spectra, fitted):
+def test_posterior_and_diagnostics(spectra, of_labels):
+    fitted = of_labels
     tree = fitted.posterior_
     assert tree["posterior"]["coefficient"].shape == (2, 60, 3, 29)
     assert abs(tree["posterior"]["coefficient"].sum("class")).max() < 1e-9
@@ -103,6 +151,13 @@ def test_posterior_and_diagnostics(spectra, fitted):
     assert all(0 < rate < 1 for rate in fitted.acceptance_rates_.values())
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.predict_proba(spectra[0]), fitted.predict_proba(spectra[0]))
+
+
+def test_draws_of_least_squares(fitted):
+    assert {"scale", "noise_variance"} <= set(fitted.diagnostics_.index)
+    assert "noise_variance" in fitted.posterior_["posterior"]
+    assert fitted.acceptance_rates_ == {}
+    assert fitted.diagnostics_["ess_bulk"].min() > 60  # of 120: hardly dependent
 
 
 @pytest.mark.parametrize("n_components", [None, "log_score"])
@@ -157,6 +212,14 @@ def test_expected_utility(spectra):
         {"inference": "latent_noise", "n_components": "average"},
         {"inference": "latent_noise", "projection": False, "noise_prior": (2.0, 1.0)},
         {"n_components": "average"},
+        {"n_components": "average", "kernel": ["rbf", "linear"]},
+        {"inference": "least_squares"},
+        {"inference": "least_squares", "n_components": "average"},
+        {"inference": "least_squares", "n_components": "log_score", "max_components": 3},
+        {"inference": "least_squares", "classes": "reference", "precision_prior": (1.0, 1.0)},
+        {"inference": "least_squares", "projection": False, "noise_prior": (2.0, 1.0)},
+        {"inference": "least_squares", "kernel": ["rbf", "linear"], "intercept": False},
+        {"inference": "least_squares", "scale": ("half_cauchy", 1.0), "pooling": "arithmetic"},
         {"classes": "reference", "precision_prior": (1.0, 1.0)},
         {"projection": False, "scale": 1.0},
         {"intercept": False, "kernel": "linear"},
@@ -177,6 +240,7 @@ def test_every_variant_learns(spectra, options):
     if "kernel" in options and isinstance(options["kernel"], list):
         assert len(getattr(model, "kernel_scales_", [0, 0])) == 2
         assert len(model.eigenvalues_) == model.n_components_
+        assert options.get("n_components") is None or model.inference_ == "polya_gamma"
     assert model.transform(X[24:]).shape == (6, model.n_components_)
     if not options.get("projection", True):
         assert model.n_components_ == 24
@@ -254,7 +318,16 @@ def test_few_rows_and_rare_classes():
         ({"inference": "vb"}, "inference must be one of"),
         ({"classes": "both"}, "classes must be one of"),
         ({"inference": "latent_noise", "scale": 3.0}, r"scale=3.0 belongs to .*leave scale=None"),
-        ({"noise_prior": (1, 1)}, r"noise_prior=\(1, 1\) belongs to inference='latent_noise'"),
+        (
+            {"noise_prior": (1, 1), "inference": "polya_gamma"},
+            r"noise_prior=\(1, 1\) belongs to inference='least_squares' or 'latent_noise'",
+        ),
+        (
+            {"select_kernels": True, "inference": "latent_noise"},
+            "select_kernels=True belongs to .*leave select_kernels=False",
+        ),
+        ({"select_kernels": True, "n_components": "average"}, "selects whole kernels"),
+        ({"select_kernels": "yes"}, "select_kernels must be"),
         ({"predictive_noise": True}, "predictive_noise=True belongs to"),
         ({"projection": False, "n_components": "utility"}, "='utility' counts projections"),
         ({"max_components": 4}, "max_components=4 is for a search"),
@@ -269,6 +342,10 @@ def test_few_rows_and_rare_classes():
         ({"length_scale": "loo"}, "length_scale='loo' is not known"),
         (
             {"kernel": ["rbf", "linear"], "inference": "latent_noise", "n_components": "average"},
+            "needs orthogonal components",
+        ),
+        (
+            {"kernel": ["rbf", "linear"], "inference": "least_squares", "n_components": "average"},
             "needs orthogonal components",
         ),
     ],

@@ -27,7 +27,11 @@ def test_scikit_learn_check(estimator, check):
         KernelProjectionClassifier(
             projection=False, inference="latent_noise", predictive_noise=True, **SHORT
         ),
-        KernelProjectionClassifier(kernel=["rbf", "linear"], standardize=True, **SHORT),
+        KernelProjectionClassifier(
+            kernel=["rbf", "linear"], standardize=True, select_kernels=True, **SHORT
+        ),
+        KernelProjectionClassifier(inference="polya_gamma", **SHORT),
+        KernelProjectionClassifier(inference="least_squares", **SHORT),
     ]
 )
 def test_scikit_learn_check_of_more_options_and_the_defaults(estimator, check):

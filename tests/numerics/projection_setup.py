@@ -156,21 +156,30 @@ def draw_prior(sampler, draws, seed):
     share, included = np.full(draws, 0.5), np.ones((draws, latents, m), np.int64)
     if priors.average:
         share = rng.random(draws)
-        each = (draws, 1, m) if priors.latent_noise else included.shape
+        each = (draws, 1, m) if priors.model == "latent_noise" else included.shape
         included = included * (rng.random(each) < share[:, None, None])
         included[..., ~component] = 1
-    if priors.latent_noise:
+    if priors.select_kernels:
+        share = rng.random(draws)
+        kernels = settings.block.max() + 1
+        used = rng.random((draws, latents, kernels)) < share[:, None, None]
+        included = np.where(component, used[..., settings.block], 1)
+    if priors.model == "latent_noise":
         variance = 1 / rng.gamma(priors.noise[0], 1 / priors.noise[1], draws)
         spread = np.broadcast_to(variance[:, None, None], tau.shape) / tau
     else:
-        standard = np.tan(0.5 * np.pi * rng.random(draws))
+        shape = (draws, settings.block.max() + 1)
+        standard = np.tan(0.5 * np.pi * rng.random(shape))
         if not priors.half_cauchy:
-            standard = rng.standard_normal(draws)
-        variance = (priors.scale * standard) ** 2
-        spread = np.where(component, variance[:, None, None], 1.0) / tau
+            standard = rng.standard_normal(shape)
+        if priors.select_kernels:  # with the further factor s^2: the length of three normals
+            standard = np.linalg.norm(rng.standard_normal((*shape, 3)), axis=-1)
+        variances = (priors.scale * standard) ** 2
+        variance = variances[:, 0]
+        spread = np.column_stack([variances, np.ones(draws)])[:, None, settings.block] / tau
     coefficients = included * np.sqrt(spread) * rng.standard_normal(tau.shape)
     latent = coefficients @ settings.design
-    if priors.latent_noise:
+    if priors.model == "latent_noise":
         latent = latent + np.sqrt(variance)[:, None, None] * rng.standard_normal(latent.shape)
     every = latent
     if priors.reference:

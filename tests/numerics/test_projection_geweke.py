@@ -1,4 +1,4 @@
-"""Geweke's joint test of both kernel projection models: parameters and labels keep their law."""
+"""Geweke's joint test of the kernel projection models of labels: the joint law is kept."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from sparsekern.inference.kernel_projection import (
 from sparsekern.inference.kernel_projection.sampler import Priors
 
 TAU = (3.0, 2.0)
-PAPER = {"latent_noise": True, "noise": (3.0, 3.0), "precision": (2.0, 2.0)}
+PAPER = {"model": "latent_noise", "noise": (3.0, 3.0), "precision": (2.0, 2.0)}
 HEAVY = {"scale": 1.5, "half_cauchy": True, "intercept_precision": TAU}
 NOISE_FREE = {
     "shared scale": Priors(scale=1.5, intercept_precision=TAU),
@@ -32,7 +32,9 @@ NOISE_FREE = {
     "own precisions": Priors(**HEAVY, precision=(3.0, 2.0)),
     "selection": Priors(scale=1.5, average=True, intercept_precision=TAU),
     "all": Priors(**HEAVY, average=True, precision=TAU),
+    "kernels left out": Priors(scale=1.5, select_kernels=True, intercept_precision=TAU),
 }
+TWO_KERNELS = [orthogonal_columns(3, m=2), orthogonal_columns(4, m=2)]
 LATENT_NOISE = {
     "reference": Priors(**PAPER, reference=True, intercept_precision=TAU),
     "symmetric": Priors(**PAPER, intercept_precision=TAU),
@@ -44,9 +46,14 @@ def largest(found):
     return max(abs(z) for z in found.values())
 
 
-@pytest.mark.parametrize("name", ["shared scale", "reference", "all"])
+def noise_free(name):
+    columns = TWO_KERNELS if name == "kernels left out" else None
+    return make_sampler(NOISE_FREE[name], columns=columns)
+
+
+@pytest.mark.parametrize("name", ["shared scale", "reference", "all", "kernels left out"])
 def test_noise_free_model_keeps_the_joint_law(name):
-    found = scores(alternate_polya_gamma, make_sampler(NOISE_FREE[name]), 40_000)
+    found = scores(alternate_polya_gamma, noise_free(name), 40_000)
     assert len(found) > 15
     assert largest(found) < 4, found
 
@@ -69,7 +76,7 @@ def test_kernel_matrix_as_design_keeps_the_joint_law():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(NOISE_FREE))
 def test_noise_free_model_long(name):
-    found = scores(alternate_polya_gamma, make_sampler(NOISE_FREE[name]), 400_000, seed=5)
+    found = scores(alternate_polya_gamma, noise_free(name), 400_000, seed=5)
     assert largest(found) < 4, found
 
 
@@ -97,6 +104,15 @@ def test_prior_precision_without_the_scale_is_noticed():
     alternate = recompiled(alternate_polya_gamma, sweep_polya_gamma=sweep)
     found = scores(alternate, make_sampler(NOISE_FREE["shared scale"]), 40_000)
     assert largest(found) > 20
+
+
+@pytest.mark.slow
+def test_kernels_chosen_without_the_determinant_of_the_prior_are_noticed():
+    condition = rewritten(polya_gamma._condition, ("value += 0.5 * math.log(prior)", "value += 0"))
+    choose = recompiled(polya_gamma._select_kernels, _condition=condition)
+    sweep = recompiled(polya_gamma.sweep_once, _select_kernels=choose)
+    alternate = recompiled(alternate_polya_gamma, sweep_polya_gamma=sweep)
+    assert largest(scores(alternate, noise_free("kernels left out"), 40_000)) > 10
 
 
 def with_block(block):

@@ -67,7 +67,7 @@ def test_noise_and_coefficients_against_quadrature(dense):
     """Moments of the block step against integration over log sigma^2."""
     columns = orthogonal_columns() + (0.4 if dense else 0.0)
     prior = (3.0, 2.0)
-    priors = Priors(latent_noise=True, reference=True, noise=prior, precision=(2.0, 2.0))
+    priors = Priors(model="latent_noise", reference=True, noise=prior, precision=(2.0, 2.0))
     sampler = make_sampler(priors, columns=[columns])
     assert bool(len(sampler.settings.gram)) is dense
     rng = np.random.default_rng(2)
@@ -104,7 +104,7 @@ def test_noise_and_coefficients_against_quadrature(dense):
 @pytest.mark.parametrize("order", ["right", "printed"])
 def test_coefficients_come_after_their_noise(order):
     """(beta - m)^2/(sigma^2 V) has mean 1; as printed (erratum 2) a/(a - 1), a the shape."""
-    priors = Priors(latent_noise=True, reference=True, noise=(3.0, 2.0), precision=(2.0, 2.0))
+    priors = Priors(model="latent_noise", reference=True, noise=(3.0, 2.0), precision=(2.0, 2.0))
     sampler = make_sampler(priors)
     rng = np.random.default_rng(4)
     state, settings = sampler.start(rng, 0), sampler.settings
@@ -177,7 +177,7 @@ def test_noise_free_posterior_against_quadrature(half_cauchy):
 
 @pytest.mark.parametrize(
     ("priors", "sweeps"),
-    [(Priors(), 4000), (Priors(latent_noise=True, precision=(1.0, 1.0)), 20_000)],
+    [(Priors(), 4000), (Priors(model="latent_noise", precision=(1.0, 1.0)), 20_000)],
 )
 def test_symmetries_of_the_posterior(priors, sweeps):
     columns, labels = simple_problem()

@@ -37,21 +37,29 @@ class KernelProjectionClassifier(
     .. math:: P(y_i=k)\propto e^{z_{ik}},\qquad z_k=\beta_{0k}1+P\beta_k,\qquad
               \beta_{lk}\sim N(0,s^2),\quad s\sim N^+(0,\mathrm{scale}^2),
 
-    and everything but the components is sampled. Predictions are those of the posterior mean of the
-    latent functions, sharpened or blunted as held-out rows ask for. The cost depends on the number
-    of features only through the kernel matrix.
+    and everything but the components is sampled, from the posterior given the labels or, where
+    held-out rows are predicted better so, given :math:`z_{ik}=10[1(y_i=k)-1/K]+\mathrm{noise}`
+    (see ``inference``). Predictions are those of the posterior mean of the latent functions,
+    sharpened or blunted as held-out rows ask for. The cost depends on the number of features only
+    through the kernel matrix.
 
     Parameters
     ----------
     n_components : None, int, "average", "utility" or "log_score", default=None
         Leading components (with several kernels, of each; never more than there are). None: half
-        of the rows, but at least 50 and at most 150. ``"average"``: of these any may be left out,
-        averaged over. ``"utility"``, ``"log_score"``: searched from 1 to ``max_components`` over
-        random halves, by accuracy less ``cost`` for every component, or by the log probability of
-        held-out labels.
-    inference : {"polya_gamma", "latent_noise"}, default="polya_gamma"
-        ``"latent_noise"`` is the model of the paper, :math:`z_k\sim N(P\beta_k,\sigma^2I)`,
-        :math:`\beta_{lk}\sim N(0,\sigma^2/\tau_{lk})`. It predicts worse; for comparison.
+        of the rows, but at least 50 and at most 150; for ``"least_squares"`` twice as many.
+        ``"average"``: of these any may be left out, averaged over. ``"utility"``,
+        ``"log_score"``: searched from 1 to ``max_components`` over random halves, by accuracy less
+        ``cost`` for every component, or by the log probability of held-out labels.
+    inference : {"cv", "polya_gamma", "least_squares", "latent_noise"}, default="cv"
+        ``"polya_gamma"``: the labels have the class probabilities above; best where classes
+        overlap. ``"least_squares"``: they are Gaussian responses, 10 for the own class and 0 for
+        the others less their mean, with noise :math:`\sigma^2`; the rows far from a boundary then
+        count as well, which is best for few rows, many features and classes that are separated.
+        ``"cv"``: of these two by the log score of five folds (the first with a search of the number
+        of components). ``"latent_noise"`` is the model of the paper,
+        :math:`z_k\sim N(P\beta_k,\sigma^2I)`, :math:`\beta_{lk}\sim N(0,\sigma^2/\tau_{lk})`. It
+        predicts worse; for comparison.
     classes : {"symmetric", "reference"}, default="symmetric"
         A latent function for every class; or none for the last one, as in the paper, which then
         has a part of its own: contrasts between the others have twice its prior variance.
@@ -61,6 +69,11 @@ class KernelProjectionClassifier(
         With False the kernel matrix itself is the design, a coefficient for every training row
         (BMKC); for comparison.
     <<kernel parameter>>
+    select_kernels : bool, default=False
+        Whether the scale of a kernel may be zero: with probability :math:`1-\pi`,
+        :math:`\pi\sim U(0,1)`, a kernel has no part in the latent function of a class
+        (``"least_squares"``: of any class); otherwise the law of s has the further factor
+        :math:`s^2`, so that no scale is next to nothing. For several kernels.
     length_scale : float, array of shape (n_features,), or str, default="cv"
         Length scale of the kernel, as scikit-learn defines it (Gaussian kernel
         :math:`\exp(-d^2/2\ell^2)`). ``"mean_distance"``, ``"median_distance"``: that distance
@@ -77,12 +90,13 @@ class KernelProjectionClassifier(
     scale : float, ("half_cauchy", float) or None, default=None
         Scale of the half-normal (or half-Cauchy) law of s, one s for each kernel; None: 2. Rows of
         the design have mean square norm 1, so latent values are of the order of s, and beyond a few
-        units the data hardly tell. Of ``"polya_gamma"``.
+        units the data hardly tell. For ``"least_squares"`` ten times that, as responses are. Not
+        of ``"latent_noise"``.
     noise_prior : (float, float) or None, default=None
-        Shape and rate of :math:`1/\sigma^2`; None: (1, 1). Of ``"latent_noise"``.
+        Shape and rate of :math:`1/\sigma^2`; None: (1, 1). Not of ``"polya_gamma"``.
     precision_prior : (float, float) or None, default=None
         Shape and rate of a precision :math:`\tau_{lk}` of every coefficient's own. None:
-        ``"polya_gamma"`` has none, all share s; ``"latent_noise"`` takes (1, 1).
+        none but s, which all share; ``"latent_noise"`` takes (1, 1).
     intercept_prior : (float, float), default=(1.0, 1.0)
         Shape and rate of the precision of each intercept.
     max_components, n_splits : int or None, default=None
@@ -113,6 +127,8 @@ class KernelProjectionClassifier(
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only if X has string column names.
+    inference_ : str
+        The model used.
     n_components_ : int
         Components used, over all kernels (training rows with ``projection=False``).
     eigenvalues_ : ndarray of shape (n_components_,)
@@ -127,9 +143,12 @@ class KernelProjectionClassifier(
         accuracy of the table is optimistic; as the search is a part of ``fit``, cross-validation of
         this estimator is honest.
     widths_ : pandas.DataFrame
-        Only if folds were used: sharpness, log score and error at every width.
+        Only if folds were used: model, sharpness, log score and error at every width.
     kernel_scales_ : ndarray of shape (n_kernels,)
-        Median of s. Only ``"polya_gamma"``.
+        Median of s. Not ``"latent_noise"``.
+    kernel_inclusion_ : ndarray of shape (n_latents, n_kernels)
+        Only with ``select_kernels``: share of draws in which each kernel has a part in the latent
+        function of each class (the same for all with ``"least_squares"``).
     inclusion_probabilities_ : ndarray of shape (n_latents, n_components_)
         Only ``"average"``: share of draws in which each coefficient is not zero (the same for all
         classes with ``"latent_noise"``).
@@ -139,7 +158,8 @@ class KernelProjectionClassifier(
     diagnostics_ : pandas.DataFrame
         Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
     acceptance_rates_ : dict
-        Share of accepted moves after tuning: of scales, and of paths of all coefficients.
+        Share of accepted moves after tuning: of scales, and of paths of all coefficients
+        (``"least_squares"`` has none to refuse).
     n_draws_ : int
         Kept draws of each chain.
 
@@ -162,11 +182,12 @@ class KernelProjectionClassifier(
         self,
         n_components: Any = None,
         *,
-        inference: str = "polya_gamma",
+        inference: str = "cv",
         classes: str = "symmetric",
         intercept: bool = True,
         projection: bool = True,
         kernel: Any = "rbf",
+        select_kernels: bool = False,
         length_scale: Any = "cv",
         sharpness: Any = "cv",
         pooling: str | None = None,
@@ -197,6 +218,7 @@ class KernelProjectionClassifier(
         self.intercept = intercept
         self.projection = projection
         self.kernel = kernel
+        self.select_kernels = select_kernels
         self.length_scale = length_scale
         self.sharpness = sharpness
         self.pooling = pooling
@@ -242,12 +264,13 @@ class KernelProjectionClassifier(
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        priors = self._check_model_parameters()
+        candidates = self._check_model_parameters()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
         self.classes_, codes = encode_classes(y)
         labels = ((codes + 1.0) / 2.0 if len(self.classes_) == 2 else codes).astype(np.int64)
         features = self._prepare_training(X)
-        decided = self._decide(features, labels, priors)
+        decided = self._decide(features, labels, candidates)
+        priors = decided.priors
         self._refuse_empty(decided.sources)
         factors = tuple(column_factor(source.training, priors) for source in decided.sources)
         columns = [f * q.training for f, q in zip(factors, decided.sources, strict=True)]
@@ -262,13 +285,13 @@ class KernelProjectionClassifier(
             noise = np.sqrt(variance)[..., None] * standard
         posterior = ProjectionPosterior(
             decided.sources, factors, coefficients, priors.intercept, priors.reference, noise,
-            decided.power, self._pools_geometrically(),
+            decided.power, self._pools_geometrically(priors),
         )  # fmt: skip
         self._keep(run, sampler, posterior)
         self._set_attributes(decided)
 
-    def _decide(self, features: np.ndarray, labels: np.ndarray, priors: Any) -> Decisions:
-        """Return width, size and sharpness; those of the last fit where its chains go on."""
+    def _decide(self, features: np.ndarray, labels: np.ndarray, candidates: Any) -> Decisions:
+        """Return model, width, size and sharpness; those of the last fit where its chains go on."""
         described = self._described_parameters()
         for name in ("draws", "chains", "thin"):
             described.pop(name)
@@ -277,7 +300,7 @@ class KernelProjectionClassifier(
         going_on = self.warm_start and getattr(self, "_chains", None) is not None
         if before is None or not going_on or getattr(self, "_decided_on", None) != data:
             search = ProjectionSearch(
-                self, features, labels, len(self.classes_), priors, self._search_plan()
+                self, features, labels, len(self.classes_), candidates, self._search_plan()
             )
             before = search.decide()
         self._decided: Decisions = before

@@ -45,22 +45,29 @@ class ProjectionDraws(SamplingEstimator):
         self._scalars = {"log_likelihood": stack("log_likelihood")}
         for place, row in enumerate(self._monitored_rows):
             self._scalars[f"probability[{row}]"] = self._monitored[..., place]
-        if sampler.priors.latent_noise:
+        model = sampler.priors.model
+        if model != "polya_gamma":
             self._scalars["noise_variance"] = self._noise_draws
-        else:
+        if model != "latent_noise":
             several = self._scale_draws.shape[-1] > 1
             for number in range(self._scale_draws.shape[-1]):
                 name = f"scale[{number}]" if several else "scale"
                 self._scalars[name] = self._scale_draws[..., number]
-        for name in ("inclusion_probabilities_", "kernel_scales_", "utility_", "widths_"):
+        for name in (
+            "inclusion_probabilities_", "kernel_inclusion_", "kernel_scales_", "utility_",
+            "widths_",
+        ):  # fmt: skip
             self.__dict__.pop(name, None)  # of an earlier fit
         if self._included is not None:
             components = sampler.settings.block >= 0
             inside = self._included[..., components]
             self._scalars["n_included"] = inside.sum(axis=(2, 3)).astype(np.float64)
             self.inclusion_probabilities_ = inside.mean(axis=(0, 1))
-        if not sampler.priors.latent_noise:
+        if model != "latent_noise":
             self.kernel_scales_ = np.median(self._scale_draws, axis=(0, 1))
+        if sampler.priors.select_kernels:
+            self._used = stack("used")
+            self.kernel_inclusion_ = self._used.mean(axis=(0, 1))
         tallies = sum(chain.state.tallies for chain in run.chains)
         self.acceptance_rates_ = {
             name: float(accepted / tried)
@@ -77,6 +84,7 @@ class ProjectionDraws(SamplingEstimator):
 
     def _set_attributes(self, decided: Decisions) -> None:
         sources = decided.sources
+        self.inference_ = decided.priors.model
         self.sharpness_ = decided.power
         self.n_components_ = sum(source.training.shape[1] for source in sources)
         self._n_features_out = self.n_components_
@@ -134,6 +142,8 @@ class ProjectionDraws(SamplingEstimator):
         if self._included is not None:
             posterior["included"] = self._included[..., : coefficients.shape[-1]]
             dims["included"] = ["class", "component"]
+        if "kernel_inclusion_" in self.__dict__:
+            posterior["used"], dims["used"] = self._used, ["class", "kernel"]
         groups = {"posterior": posterior, "observed_data": {"y": self._labels}}
         if self._posterior.n_draws * len(self._labels) <= _MOST_POINTWISE:
             groups["log_likelihood"] = {"y": self.pointwise_log_likelihood()}

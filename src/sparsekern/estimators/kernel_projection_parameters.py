@@ -8,6 +8,7 @@ import numpy as np
 
 from .._checks import check_choice, check_count, check_flag, check_pair, check_positive
 from ..inference._contract import Plan
+from ..inference.kernel_projection.least_squares import RESPONSE
 from ..inference.kernel_projection.sampler import KernelProjectionSampler, Priors
 from .sampling import warn_caller
 
@@ -15,10 +16,13 @@ SEARCHES = ("utility", "log_score")
 _PAIR = "(shape, rate)"
 _SEARCH_DRAWS = 250
 DEFAULT_SCALE = 2.0
-_OF_ONE_MODEL = {
-    "scale": ("polya_gamma", None),
-    "noise_prior": ("latent_noise", None),
-    "predictive_noise": ("latent_noise", False),
+MODELS = ("polya_gamma", "least_squares", "latent_noise")
+_COMPARED = MODELS[:2]  # by inference="cv"
+_OF_SOME_MODELS = {
+    "select_kernels": (_COMPARED, False),
+    "scale": (_COMPARED, None),
+    "noise_prior": (("least_squares", "latent_noise"), None),
+    "predictive_noise": (("latent_noise",), False),
 }
 
 
@@ -31,6 +35,7 @@ class ProjectionParameters:
     intercept: bool
     projection: bool
     kernel: Any
+    select_kernels: bool
     sharpness: Any
     pooling: str | None
     scale: Any
@@ -53,10 +58,13 @@ class ProjectionParameters:
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
 
-    def _check_model_parameters(self) -> Priors:
-        check_choice("inference", self.inference, ("polya_gamma", "latent_noise"))
+    def _check_model_parameters(self) -> tuple[Priors, ...]:
+        """Return what is assumed, for each model that may be chosen."""
+        check_choice("inference", self.inference, (*MODELS, "cv"))
         check_choice("classes", self.classes, ("symmetric", "reference"))
-        for name in ("intercept", "projection", "predictive_noise", "standardize"):
+        for name in (
+            "intercept", "projection", "select_kernels", "predictive_noise", "standardize",
+        ):  # fmt: skip
             check_flag(name, getattr(self, name))
         self._check_size()
         if isinstance(self.sharpness, str):
@@ -65,15 +73,32 @@ class ProjectionParameters:
             check_positive("sharpness", self.sharpness)
         if self.pooling is not None:
             check_choice("pooling", self.pooling, ("geometric", "arithmetic"))
-        for name, (model, unset) in _OF_ONE_MODEL.items():
+        candidates = self._candidates()
+        for name, (models, unset) in _OF_SOME_MODELS.items():
             value = getattr(self, name)
-            if self.inference != model and value != unset:
+            if value != unset and not set(models) & set(candidates):
                 raise ValueError(
-                    f"{name}={value!r} belongs to inference={model!r}, but "
+                    f"{name}={value!r} belongs to inference={' or '.join(map(repr, models))}, but "
                     f"inference={self.inference!r}; leave {name}={unset!r}."
                 )
-        latent_noise = self.inference == "latent_noise"
-        precision = (1.0, 1.0) if latent_noise else None
+        if self.select_kernels and self.n_components == "average":
+            raise ValueError(
+                "select_kernels=True selects whole kernels, n_components='average' single "
+                "components; leave one of them at its default."
+            )
+        return tuple(self._check_priors(model) for model in candidates)
+
+    def _candidates(self) -> tuple[str, ...]:
+        """Return the models that may be chosen."""
+        if self.inference != "cv":
+            return (self.inference,)
+        several = isinstance(self.kernel, list) and len(self.kernel) > 1
+        if self.n_components in SEARCHES or (self.n_components == "average" and several):
+            return ("polya_gamma",)
+        return _COMPARED
+
+    def _check_priors(self, model: str) -> Priors:
+        precision = (1.0, 1.0) if model == "latent_noise" else None
         if self.precision_prior is not None:
             precision = check_pair("precision_prior", self.precision_prior, _PAIR)
         noise = (1.0, 1.0)
@@ -86,22 +111,24 @@ class ProjectionParameters:
                 "number, or ('half_cauchy', number)."
             )
         scale = self.scale[1] if heavy else self.scale
+        scale = DEFAULT_SCALE if self.scale is None else check_positive("scale", scale)
         return Priors(
-            latent_noise=latent_noise,
+            model=model,
             reference=self.classes == "reference",
             intercept=bool(self.intercept),
             average=self.n_components == "average",
-            scale=DEFAULT_SCALE if self.scale is None else check_positive("scale", scale),
+            select_kernels=bool(self.select_kernels),
+            scale=scale * (RESPONSE if model == "least_squares" else 1.0),
             half_cauchy=heavy,
             noise=noise,
             precision=precision,
             intercept_precision=check_pair("intercept_prior", self.intercept_prior, _PAIR),
         )
 
-    def _pools_geometrically(self) -> bool:
-        """Whether predictions are those of the mean function: so by default in our own model."""
+    def _pools_geometrically(self, priors: Priors) -> bool:
+        """Whether predictions are those of the mean function: so by default in our own models."""
         if self.pooling is None:
-            return self.inference == "polya_gamma"
+            return priors.model != "latent_noise"
         return self.pooling == "geometric"
 
     def _check_size(self) -> None:
@@ -160,7 +187,7 @@ class ProjectionParameters:
     def _refuse_selection(self, sampler: KernelProjectionSampler) -> None:
         if self.n_components == "average" and np.size(sampler.settings.gram):
             raise ValueError(
-                "n_components='average' with inference='latent_noise' needs orthogonal "
+                f"n_components='average' with inference={self.inference!r} needs orthogonal "
                 "components, which several kernels do not give; use one kernel, or "
                 "inference='polya_gamma'."
             )

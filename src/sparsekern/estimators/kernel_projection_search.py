@@ -1,4 +1,4 @@
-"""What a kernel projection classifier decides before it samples: width, size and sharpness."""
+"""What a kernel projection classifier decides beforehand: model, width, size and sharpness."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from ..kernels import Kernel, check_positive_definite, resolve_kernels
 from .progress import TextProgress, announce_compilation, wants_text
 
 COMPONENTS = (50, 150)  # by default half of the rows, but so many at least and at most
+# where the precision is diagonal more cost little, and labels as responses need them
+LEAST_SQUARES_FACTOR = 2
 FOLDS = 5
 WIDTH_FACTORS = (0.4, 0.63, 1.0, 1.6, 2.5, 4.0)  # of the heuristic width, for length_scale="cv"
 JITTER = 1e-8  # what a kernel matrix given by the user may lack of being positive definite
@@ -35,6 +37,7 @@ Source = Projection | KernelRows
 class Decisions:
     """What was decided on: the design, how sharp predictions are, and the tables behind it."""
 
+    priors: Priors
     sources: tuple[Source, ...]
     power: float
     utility: pd.DataFrame | None
@@ -52,7 +55,8 @@ class ProjectionSearch:
         Training rows as the kernels see them, or their kernel matrix.
     labels : ndarray of shape (n,)
     n_classes : int
-    priors : Priors
+    candidates : tuple of Priors
+        Of each model that may be chosen.
     plan : Plan
         Of the short chains.
     """
@@ -63,11 +67,11 @@ class ProjectionSearch:
         features: np.ndarray,
         labels: np.ndarray,
         n_classes: int,
-        priors: Priors,
+        candidates: tuple[Priors, ...],
         plan: Plan,
     ) -> None:
         self._estimator, self._features, self._labels = estimator, features, labels
-        self._n_classes, self._priors, self._plan = n_classes, priors, plan
+        self._n_classes, self._candidates, self._plan = n_classes, candidates, plan
         entropy = check_random_state(estimator.random_state).randint(0, 2**31 - 1, size=4)
         self._seed = np.random.SeedSequence(entropy.tolist(), spawn_key=(1,))
         self._rng = np.random.default_rng(self._seed.spawn(1)[0])
@@ -112,7 +116,7 @@ class ProjectionSearch:
         estimator = self._estimator
         for kernel in self._kernels(self._features, 1.0):
             self._features = check_positive_definite(kernel, self._features, JITTER)
-        size, utility = self._most(), None
+        size, utility = None, None
         if estimator.n_components in ("utility", "log_score"):
             utility, size = self._choose_size()
         folds = [
@@ -120,11 +124,14 @@ class ProjectionSearch:
             for fold in split_folds(self._labels, min(FOLDS, len(self._labels)), self._rng)
         ]
         factors = WIDTH_FACTORS if self._searches_width() else (1.0,)
-        factor, power, widths = 1.0, estimator.sharpness, None
-        if len(factors) > 1 or power == "cv":
-            factor, power, widths = self._judge_widths(factors, folds, size)
-        sources = self._sources(self._features, factor, size)
-        return Decisions(sources, float(power), utility, widths)
+        priors, factor, power, widths = self._candidates[0], 1.0, estimator.sharpness, None
+        if len(factors) > 1 or len(self._candidates) > 1 or power == "cv":
+            widths = self._judge_widths(factors, folds, size)
+            best = widths.iloc[int(widths["log_score"].argmax())]
+            priors = next(p for p in self._candidates if p.model == best["inference"])
+            factor, power = float(best.name), best["sharpness"]
+        sources = self._sources(self._features, factor, size or self._most(priors))
+        return Decisions(priors, sources, float(power), utility, widths)
 
     def _searches_width(self) -> bool:
         estimator = self._estimator
@@ -138,11 +145,12 @@ class ProjectionSearch:
             for kernel, part in zip(found, parts, strict=True)
         )
 
-    def _most(self) -> int:
+    def _most(self, priors: Priors) -> int:
         asked = self._estimator.n_components
         if isinstance(asked, (int, np.integer)):
             return int(asked)
-        return int(np.clip(len(self._labels) // 2, *COMPONENTS))
+        times = LEAST_SQUARES_FACTOR if priors.model == "least_squares" else 1
+        return times * int(np.clip(len(self._labels) // 2, *COMPONENTS))
 
     def _choose_size(self) -> tuple[pd.DataFrame, int]:
         estimator = self._estimator
@@ -157,7 +165,9 @@ class ProjectionSearch:
             return pd.DataFrame(), largest
         sizes = np.arange(1, smallest + 1)
         found = self._predict(
-            [part.leading(int(size)) for part in whole for size in sizes], "splits and sizes"
+            [part.leading(int(size)) for part in whole for size in sizes],
+            self._candidates[0],
+            "splits and sizes",
         )
         accuracy = np.empty((len(splits), len(sizes)))
         scores = np.empty_like(accuracy)
@@ -177,13 +187,27 @@ class ProjectionSearch:
         return table, int(sizes[chosen])
 
     def _judge_widths(
-        self, factors: tuple[float, ...], folds: list[tuple[np.ndarray, np.ndarray]], size: int
-    ) -> tuple[float, float, pd.DataFrame]:
-        """Return the width of the best held-out log score, with the power that goes with it."""
+        self,
+        factors: tuple[float, ...],
+        folds: list[tuple[np.ndarray, np.ndarray]],
+        size: int | None,
+    ) -> pd.DataFrame:
+        """Return the held-out log score of every model and width, with the power that is best."""
+        tables = [self._judge(priors, factors, folds, size) for priors in self._candidates]
+        return pd.concat(tables)
+
+    def _judge(
+        self,
+        priors: Priors,
+        factors: tuple[float, ...],
+        folds: list[tuple[np.ndarray, np.ndarray]],
+        size: int | None,
+    ) -> pd.DataFrame:
+        most = size or self._most(priors)
         parts = [
-            self._part(train, test, factor, size) for factor in factors for train, test in folds
+            self._part(train, test, factor, most) for factor in factors for train, test in folds
         ]
-        found = self._predict(parts, "folds")
+        found = self._predict(parts, priors, "folds")
         asked = self._estimator.sharpness
         rows = []
         for number, factor in enumerate(factors):
@@ -194,18 +218,19 @@ class ProjectionSearch:
             power = best_power(together, self._labels) if asked == "cv" else float(asked)
             score = log_score(sharpened(together, power), self._labels)
             error = np.mean(together.argmax(axis=1) != self._labels)
-            rows.append({"factor": factor, "sharpness": power, "log_score": score, "error": error})
-        table = pd.DataFrame(rows).set_index("factor")
-        best = float(table["log_score"].idxmax())
-        return best, float(table.loc[best, "sharpness"]), table
+            rows.append({
+                "factor": factor, "inference": priors.model, "sharpness": power,
+                "log_score": score, "error": error,
+            })  # fmt: skip
+        return pd.DataFrame(rows).set_index("factor")
 
-    def _predict(self, parts: list[Part], what: str) -> list[np.ndarray]:
+    def _predict(self, parts: list[Part], priors: Priors, what: str) -> list[np.ndarray]:
         estimator = self._estimator
         name = type(estimator).__name__
         text = None
         if wants_text(estimator.progress, bool(getattr(estimator, "_skl_callbacks", None))):
             text = TextProgress(f"{name}: {len(parts)} {what}", len(parts))
-        engine = "projection_" + ("latent_noise" if self._priors.latent_noise else "polya_gamma")
+        engine = priors.engine
         if estimator.progress is not False:
             announce_compilation(name, [engine])
 
@@ -216,8 +241,8 @@ class ProjectionSearch:
 
         try:
             found = predict_held_out(
-                parts, self._n_classes, self._priors, self._plan, self._seed.spawn(1)[0],
-                estimator.n_jobs, report, estimator._pools_geometrically(),
+                parts, self._n_classes, priors, self._plan, self._seed.spawn(1)[0],
+                estimator.n_jobs, report, estimator._pools_geometrically(priors),
             )  # fmt: skip
         finally:
             if text is not None:

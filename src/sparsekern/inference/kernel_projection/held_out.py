@@ -45,12 +45,12 @@ class Part:
 
 
 def column_factor(columns: np.ndarray, priors: Priors) -> float:
-    """Return what columns are multiplied with: rows of mean square norm 1 in the noise-free model.
+    """Return what columns are multiplied with: rows of mean square norm 1.
 
     The paper's model takes them as they are: its prior learns the scale of every coefficient.
     """
     size = float(np.einsum("ij,ij->", columns, columns)) / max(1, len(columns))
-    return 1.0 if priors.latent_noise or not size > 0.0 else size**-0.5
+    return 1.0 if priors.model == "latent_noise" or not size > 0.0 else size**-0.5
 
 
 def split_folds(labels: np.ndarray, count: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -17,6 +17,11 @@ most cases; the Polya-Gamma step needs no tuning and moves wherever a path is re
 With selection each coefficient is zero with probability :math:`1-\pi`: given :math:`\omega_k` and
 the other coefficients of its class, indicator and coefficient are drawn together, and then all that
 are not zero at once; for that every class has its turn in every sweep.
+
+With several kernels, each may have no part in the function of a class (its amplitude there is zero
+with probability :math:`1-\pi`): with :math:`q=P'[1(y=k)-\frac12+\omega_kc_k]` and
+:math:`A=P'\Omega_kP+T_k` for the coefficients of kernels that have a part, the log density
+with these integrated out is :math:`\frac12\log|T_k|-\frac12\log|A|+\frac12q'A^{-1}q`.
 """
 
 from __future__ import annotations
@@ -30,7 +35,15 @@ from ...linalg.blas import cholesky_in_place
 from ...linalg.triangular import dot, solve_lower, solve_lower_transposed
 from ...random.polya_gamma import polya_gamma
 from .hamiltonian import move_along_path, translate
-from .moves import draw_precision, draw_share, log_inclusion_odds, prior_precision
+from .moves import (
+    draw_precisions,
+    draw_share_of_all,
+    draw_use,
+    find_included,
+    log_inclusion_odds,
+    prior_precision,
+    use_kernel,
+)
 from .scales import draw_scales, move_scale
 from .softmax import log_sum_of_others
 
@@ -63,33 +76,61 @@ def _select(rng, state, work, settings, k):
         information = work.matrix[a, a]
         right = work.right[k, a] - dot(work.matrix[a], beta, m) + information * beta[a]
         precision = prior_precision(state, settings, k, a)
-        odds = log_inclusion_odds(state.share[0], precision, information, right, 1.0)
+        gain = log_inclusion_odds(0.5, precision, information, right, 1.0)
         beta[a] = 0.0
-        state.included[k, a] = 0
-        if math.log(rng.random()) < -math.log1p(math.exp(min(-odds, 700.0))):
-            state.included[k, a] = 1
+        state.included[k, a] = draw_use(rng, state.share[0], gain)
+        if state.included[k, a] == 1:
             total = information + precision
             beta[a] = right / total + rng.standard_normal() / math.sqrt(total)
 
 
 @jit
-def _draw_coefficients(rng, state, work, settings, k):
-    """Draw the coefficients of a class that are not zero; returns whether that was possible."""
-    count = 0
-    for a in range(settings.design.shape[0]):
-        if state.included[k, a] == 1:
-            work.places[count] = a
-            count += 1
+def _condition(state, work, settings, k):
+    """Factor the precision of the coefficients that are not zero and half-solve for their mean.
+
+    Returns their number, -1 if there is no factor, and the log density of the augmented labels
+    with these coefficients integrated out, up to what does not depend on which they are.
+    """
+    count = find_included(state, work, k)
     root, vector = work.root, work.vector
+    value = 0.0
     for i in range(count):
         a = work.places[i]
         for j in range(i):
             root[i, j] = work.matrix[a, work.places[j]]
-        root[i, i] = work.matrix[a, a] + prior_precision(state, settings, k, a)
+        prior = prior_precision(state, settings, k, a)
+        root[i, i] = work.matrix[a, a] + prior
         vector[i] = work.right[k, a]
+        value += 0.5 * math.log(prior)
     if count > 0 and cholesky_in_place(root, count) != 0:
-        return False
+        return -1, -math.inf
     solve_lower(root, count, vector)
+    for i in range(count):
+        value -= math.log(root[i, i])
+    return count, value + 0.5 * dot(vector, vector, count)
+
+
+@jit
+def _select_kernels(rng, state, work, settings, k):
+    """Draw which kernels have a part in a class's function, coefficients integrated out."""
+    for kernel in range(state.used.shape[1]):
+        use_kernel(state, settings, k, kernel, 0)
+        without = _condition(state, work, settings, k)[1]
+        use_kernel(state, settings, k, kernel, 1)
+        gain = _condition(state, work, settings, k)[1] - without
+        use_kernel(state, settings, k, kernel, draw_use(rng, state.share[0], gain))
+    for a in range(settings.design.shape[0]):
+        if state.included[k, a] == 0:
+            state.coefficients[k, a] = 0.0
+
+
+@jit
+def _draw_coefficients(rng, state, work, settings, k):
+    """Draw the coefficients of a class that are not zero; returns whether that was possible."""
+    count, _ = _condition(state, work, settings, k)
+    if count < 0:
+        return False
+    root, vector = work.root, work.vector
     for i in range(count):
         vector[i] += rng.standard_normal()
     solve_lower_transposed(root, count, vector)
@@ -99,34 +140,17 @@ def _draw_coefficients(rng, state, work, settings, k):
 
 
 @jit
-def _draw_precisions(rng, state, settings):
-    """Draw the intercepts' precisions and, where they are free, those of all coefficients."""
-    classes, m = state.coefficients.shape
-    for k in range(classes):
-        for a in range(m):
-            block = settings.block[a]
-            square = state.coefficients[k, a] ** 2
-            if block < 0:
-                state.precisions[k, a] = draw_precision(rng, settings.intercept_prior, square, 1)
-            elif settings.own_precisions:
-                state.precisions[k, a] = draw_precision(
-                    rng,
-                    settings.precision_prior,
-                    square / state.scales[block],
-                    state.included[k, a],
-                )
-
-
-@jit
 def sweep_once(rng, state, work, settings, tuning):
     """Carry out one sweep; returns whether every matrix could be factored."""
-    classes, m = state.coefficients.shape
+    classes = state.coefficients.shape[0]
     for k in range(classes):
         if not settings.average and k != state.sweep[0] % classes:
             continue
         _augment(rng, state, work, settings, k)
         if settings.average:
             _select(rng, state, work, settings, k)
+        if settings.select_kernels:
+            _select_kernels(rng, state, work, settings, k)
         if not _draw_coefficients(rng, state, work, settings, k):
             return False
         np.dot(state.coefficients[k], settings.design, state.latent[k])
@@ -136,13 +160,7 @@ def sweep_once(rng, state, work, settings, tuning):
     draw_scales(rng, state, settings)
     for block in range(state.scales.shape[0]):
         move_scale(rng, state, work, settings, block, tuning)
-    _draw_precisions(rng, state, settings)
-    if settings.average:
-        inside, total = 0, 0
-        for k in range(classes):
-            for a in range(m):
-                if settings.block[a] >= 0:
-                    total += 1
-                    inside += state.included[k, a]
-        state.share[0] = draw_share(rng, inside, total)
+    draw_precisions(rng, state, settings)
+    if settings.average or settings.select_kernels:
+        draw_share_of_all(rng, state, settings)
     return True

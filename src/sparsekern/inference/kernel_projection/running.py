@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from ..._jit import jit
-from . import latent_noise, polya_gamma
+from . import latent_noise, least_squares, polya_gamma
 from .softmax import log_likelihood, row_log_likelihood
 
 _sweep_polya_gamma = polya_gamma.sweep_once
 _sweep_latent_noise = latent_noise.sweep_once
+_sweep_least_squares = least_squares.sweep_once
 
 
 @jit
@@ -21,7 +22,12 @@ def store(state, functions, settings, draws, at):
             for a in range(state.included.shape[1]):
                 draws.included[at, k, a] = state.included[k, a]
     for block in range(state.scales.shape[0]):
-        draws.scales[at, block] = math.sqrt(state.scales[block])
+        parts = 0
+        for k in range(state.used.shape[0]):
+            parts += state.used[k, block]
+            if draws.used.shape[1] > 0:
+                draws.used[at, k, block] = state.used[k, block]
+        draws.scales[at, block] = math.sqrt(state.scales[block]) if parts > 0 else 0.0
     draws.noise_variance[at] = state.noise[0]
     draws.log_likelihood[at] = log_likelihood(functions, settings.labels, settings.reference)
     for q in range(settings.monitored.shape[0]):
@@ -59,5 +65,21 @@ def run_latent_noise(rng, state, work, settings, draws, stop, tune, thin):
         kept = sweep - tune + 1
         if kept > 0 and kept % thin == 0:
             store(state, work.rows, settings, draws, kept // thin - 1)
+        state.sweep[0] = sweep + 1
+    return True
+
+
+@jit
+def run_least_squares(rng, state, work, settings, draws, stop, tune, thin):
+    """Run the least-squares model until ``stop`` sweeps are done."""
+    while state.sweep[0] < stop:
+        sweep = state.sweep[0]
+        if sweep == tune:
+            state.tallies[:] = 0
+        if not _sweep_least_squares(rng, state, work, settings, sweep < tune):
+            return False
+        kept = sweep - tune + 1
+        if kept > 0 and kept % thin == 0:
+            store(state, state.latent, settings, draws, kept // thin - 1)
         state.sweep[0] = sweep + 1
     return True

@@ -1,4 +1,4 @@
-"""Both models as samplers for the chain runner."""
+"""The models as samplers for the chain runner."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 
 from .._contract import Plan
-from .running import run_latent_noise, run_polya_gamma
+from .least_squares import make_responses
+from .running import run_latent_noise, run_least_squares, run_polya_gamma
 from .state import ChainState, Draws, Settings, Workspace
 
+_RUNS = {
+    "polya_gamma": run_polya_gamma,
+    "latent_noise": run_latent_noise,
+    "least_squares": run_least_squares,
+}
 _FIRST_LOG_STEP = -0.7  # about 0.5
 _FIRST_PATH_LOG_STEP = -1.6  # about 0.2
 
@@ -21,33 +27,42 @@ class Priors:
 
     Attributes
     ----------
-    latent_noise : bool
-        The model of the paper; otherwise the noise-free one.
+    model : str
+        ``"polya_gamma"`` (softmax of the functions themselves), ``"latent_noise"`` (the paper's) or
+        ``"least_squares"`` (labels as Gaussian responses).
     reference : bool
         Whether the last class has no latent function of its own.
     intercept : bool
     average : bool
         Whether components are selected.
+    select_kernels : bool
+        Whether a kernel's amplitude may be zero.
     scale : float
-        Scale of the law of each kernel's scale (noise-free model).
+        Scale of the law of each kernel's scale (not latent noise).
     half_cauchy : bool
         Whether that law is half-Cauchy; otherwise half-normal.
     noise : (float, float)
-        Of the noise's precision (latent noise).
+        Of the noise's precision (not Polya-Gamma).
     precision : (float, float) or None
         Of each coefficient's own precision; None: all share the kernel's scale.
     intercept_precision : (float, float)
     """
 
-    latent_noise: bool = False
+    model: str = "polya_gamma"
     reference: bool = False
     intercept: bool = True
     average: bool = False
+    select_kernels: bool = False
     scale: float = 2.0
     half_cauchy: bool = False
     noise: tuple[float, float] = (1.0, 1.0)
     precision: tuple[float, float] | None = None
     intercept_precision: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def engine(self) -> str:
+        """Name of the compiled code."""
+        return f"projection_{self.model}"
 
 
 class KernelProjectionSampler:
@@ -84,20 +99,33 @@ class KernelProjectionSampler:
         block += [-1] if priors.intercept else []
         squares = np.einsum("ai,ai->a", design, design)
         gram = np.empty((0, 0))
-        if priors.latent_noise:
+        one_factor = False
+        if priors.model != "polya_gamma":
             products = design @ design.T
-            largest = float(squares.max(initial=0.0))
-            if np.abs(products - np.diag(squares)).max(initial=0.0) > 1e-9 * largest:
-                gram = products  # not projections: the conditional is not diagonal
+            apart = np.abs(products - np.diag(squares)) <= 1e-9 * squares.max(initial=0.0)
+            if not apart.all():
+                gram = products  # not projections by one kernel: the conditional is not diagonal
+                one_factor = priors.precision is None
+                if priors.intercept and apart[-1].all():
+                    gram[-1, :-1] = gram[:-1, -1] = 0.0  # but for rounding
+                elif priors.intercept:
+                    one_factor = False
+        responses = np.zeros((self.n_latents, n))
+        if priors.model == "least_squares":
+            responses = make_responses(labels, n_classes, priors.reference)
         self.monitored_rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
         self.settings = Settings(
             design=design,
             gram=gram,
             squares=squares,
             labels=np.ascontiguousarray(labels, dtype=np.int64),
+            products=responses @ design.T,
+            energies=np.einsum("ki,ki->k", responses, responses),
+            one_factor=one_factor,
             block=np.array(block, dtype=np.int64),
             reference=priors.reference,
             average=priors.average,
+            select_kernels=priors.select_kernels,
             own_precisions=priors.precision is not None,
             scale_prior=float(priors.scale),
             half_cauchy=bool(priors.half_cauchy),
@@ -111,7 +139,7 @@ class KernelProjectionSampler:
     @property
     def engine(self) -> str:
         """Name of the compiled code."""
-        return "projection_" + ("latent_noise" if self.priors.latent_noise else "polya_gamma")
+        return self.priors.engine
 
     def start(self, rng: np.random.Generator, chain: int) -> ChainState:
         """Start with small coefficients, scales and noise a factor apart between chains."""
@@ -121,7 +149,7 @@ class KernelProjectionSampler:
         share = 1.0 / (latents + self.priors.reference)  # of a class, where nothing is known
         coefficients = 0.1 * rng.standard_normal((latents, m))
         latent = coefficients @ settings.design
-        if self.priors.latent_noise:
+        if self.priors.model == "latent_noise":
             latent = np.where(settings.labels == np.arange(latents)[:, None], 1.0, -1.0)
         return ChainState(
             sweep=np.zeros(1, np.int64),
@@ -132,6 +160,7 @@ class KernelProjectionSampler:
             scales=np.full(self._n_blocks, spread),
             noise=np.full(1, spread),
             share=np.full(1, 0.5),
+            used=np.ones((latents, self._n_blocks), np.int64),
             curvature=np.tile(settings.squares * share * (1.0 - share), (latents, 1)),
             log_step=np.append(np.full(self._n_blocks, _FIRST_LOG_STEP), _FIRST_PATH_LOG_STEP),
             tallies=np.zeros((2, 2), np.int64),
@@ -144,6 +173,9 @@ class KernelProjectionSampler:
         return Draws(
             coefficients=np.zeros((kept, latents, m)),
             included=np.zeros(shape, np.int8),
+            used=np.zeros(
+                (kept, latents if self.priors.select_kernels else 0, self._n_blocks), np.int8
+            ),
             scales=np.zeros((kept, self._n_blocks)),
             noise_variance=np.zeros(kept),
             log_likelihood=np.zeros(kept),
@@ -186,7 +218,7 @@ class KernelProjectionSampler:
         fresh: bool,
     ) -> None:
         """Run sweeps until ``stop`` are done."""
-        run = run_latent_noise if self.priors.latent_noise else run_polya_gamma
+        run = _RUNS[self.priors.model]
         well = run(rngs[0], state, workspace, self.settings, draws, stop, plan.tune, plan.thin)
         if not (well and np.isfinite(state.latent).all()):
             raise FloatingPointError(

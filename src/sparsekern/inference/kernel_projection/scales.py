@@ -2,7 +2,9 @@ r"""The scale s of a kernel's coefficients, :math:`\beta_{lk}\sim N(0,s^2/\tau_{
 
 Its law is half-normal, :math:`p(s)\propto e^{-s^2/2A^2}`, or half-Cauchy,
 :math:`p(s)\propto(1+s^2/A^2)^{-1}`. Where classes are separated the likelihood levels off as s
-grows, and nothing but the prior holds it. Two moves, which mix where the other does not:
+grows, and nothing but the prior holds it. Where kernels are selected the law has the further factor
+:math:`s^2` (half-Cauchy: :math:`s^2/(1+s^2/A^2)`), or a kernel of next to no amplitude, which says
+nothing, would count as one that has a part. Two moves, which mix where the other does not:
 
 - given the N coefficients, a slice step on :math:`u=\log s`, whose density is
   :math:`\log p(u)-Nu-\frac12e^{-2u}\sum\tau\beta^2`;
@@ -33,8 +35,9 @@ def log_scale_prior(settings, log_scale):
     r"""Return the log density of :math:`u=\log s`, up to a constant."""
     ratio = math.exp(2.0 * log_scale) / settings.scale_prior**2
     if settings.half_cauchy:
-        return log_scale - math.log1p(ratio)
-    return log_scale - 0.5 * ratio
+        value = log_scale - math.log1p(ratio)
+        return value + 2.0 * log_scale - math.log1p(ratio) if settings.select_kernels else value
+    return (3.0 if settings.select_kernels else 1.0) * log_scale - 0.5 * ratio
 
 
 @jit

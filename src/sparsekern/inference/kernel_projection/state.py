@@ -1,4 +1,4 @@
-"""What chains of both models are made of."""
+"""What chains of all models are made of."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ class Settings(NamedTuple):
     gram: np.ndarray  # float64[m, m], design times its transpose (nothing where it is diagonal)
     squares: np.ndarray  # float64[m], diagonal of that
     labels: np.ndarray  # int64[n]
+    products: np.ndarray  # float64[C, m], responses times design (least squares)
+    energies: np.ndarray  # float64[C], squared sizes of the responses (least squares)
+    one_factor: bool  # whether classes share a Cholesky factor up to the intercept
     block: np.ndarray  # int64[m], kernel that a component belongs to, -1 for the intercept
     reference: bool  # whether the last class has no latent function of its own
     average: bool  # whether components are selected
+    select_kernels: bool  # whether a kernel's amplitude may be zero
     own_precisions: bool  # whether every coefficient has a precision of its own
     scale_prior: float  # scale A of the law of a kernel's scale
     half_cauchy: bool  # whether that law is half-Cauchy, not half-normal
@@ -36,7 +40,8 @@ class ChainState(NamedTuple):
     latent: np.ndarray  # float64[C, n], z
     scales: np.ndarray  # float64[L], s^2 of each kernel
     noise: np.ndarray  # float64[1], sigma^2
-    share: np.ndarray  # float64[1], prior probability that a component is included
+    share: np.ndarray  # float64[1], prior probability that a component (or kernel) is included
+    used: np.ndarray  # int64[C, L], whether a kernel has a part in a latent function
     curvature: np.ndarray  # float64[C, m], h, what paths take the data to say of a coefficient
     log_step: np.ndarray  # float64[L + 1], of the scale moves, and of the paths
     tallies: np.ndarray  # int64[2, 2], scale moves and paths: tried and accepted after tuning
@@ -47,7 +52,8 @@ class Draws(NamedTuple):
 
     coefficients: np.ndarray  # float64[T, C, m]
     included: np.ndarray  # int8[T, C, m] (nothing unless components are selected)
-    scales: np.ndarray  # float64[T, L], s
+    used: np.ndarray  # int8[T, C, L] (nothing unless kernels are selected)
+    scales: np.ndarray  # float64[T, L], s, and zero for a kernel without any part
     noise_variance: np.ndarray  # float64[T], sigma^2
     log_likelihood: np.ndarray  # float64[T]
     monitored: np.ndarray  # float64[T, q]

@@ -38,18 +38,23 @@ def store(state, functions, settings, draws, at):
 
 
 @jit
+def finish_sweep(state, functions, settings, draws, tune, thin):
+    """Count a sweep, and keep its draw if it is one to keep."""
+    state.sweep[0] += 1
+    if state.sweep[0] == tune:
+        state.tallies[:] = 0
+    kept = state.sweep[0] - tune
+    if kept > 0 and kept % thin == 0:
+        store(state, functions, settings, draws, kept // thin - 1)
+
+
+@jit
 def run_polya_gamma(rng, state, work, settings, draws, stop, tune, thin):
     """Run the noise-free model until ``stop`` sweeps are done; returns whether all went well."""
     while state.sweep[0] < stop:
-        sweep = state.sweep[0]
-        if sweep == tune:
-            state.tallies[:] = 0
-        if not _sweep_polya_gamma(rng, state, work, settings, sweep < tune):
+        if not _sweep_polya_gamma(rng, state, work, settings, state.sweep[0] < tune):
             return False
-        kept = sweep - tune + 1
-        if kept > 0 and kept % thin == 0:
-            store(state, state.latent, settings, draws, kept // thin - 1)
-        state.sweep[0] = sweep + 1
+        finish_sweep(state, state.latent, settings, draws, tune, thin)
     return True
 
 
@@ -57,15 +62,9 @@ def run_polya_gamma(rng, state, work, settings, draws, stop, tune, thin):
 def run_latent_noise(rng, state, work, settings, draws, stop, tune, thin):
     """Run the latent-noise model until ``stop`` sweeps are done."""
     while state.sweep[0] < stop:
-        sweep = state.sweep[0]
-        if sweep == tune:
-            state.tallies[:] = 0
-        if not _sweep_latent_noise(rng, state, work, settings, sweep < tune):
+        if not _sweep_latent_noise(rng, state, work, settings, state.sweep[0] < tune):
             return False
-        kept = sweep - tune + 1
-        if kept > 0 and kept % thin == 0:
-            store(state, work.rows, settings, draws, kept // thin - 1)
-        state.sweep[0] = sweep + 1
+        finish_sweep(state, work.rows, settings, draws, tune, thin)
     return True
 
 
@@ -73,13 +72,7 @@ def run_latent_noise(rng, state, work, settings, draws, stop, tune, thin):
 def run_least_squares(rng, state, work, settings, draws, stop, tune, thin):
     """Run the least-squares model until ``stop`` sweeps are done."""
     while state.sweep[0] < stop:
-        sweep = state.sweep[0]
-        if sweep == tune:
-            state.tallies[:] = 0
-        if not _sweep_least_squares(rng, state, work, settings, sweep < tune):
+        if not _sweep_least_squares(rng, state, work, settings, state.sweep[0] < tune):
             return False
-        kept = sweep - tune + 1
-        if kept > 0 and kept % thin == 0:
-            store(state, state.latent, settings, draws, kept // thin - 1)
-        state.sweep[0] = sweep + 1
+        finish_sweep(state, state.latent, settings, draws, tune, thin)
     return True

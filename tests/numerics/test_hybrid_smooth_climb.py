@@ -28,11 +28,19 @@ def model_with(features, log_bandwidth):
     return FittedModel(features, 0.0, 0.0, 0.0, parameters, np.eye(3), False)
 
 
-def test_what_is_rough():
-    assert not is_rough(model_with((1, 4), np.log(1.01)))  # a quarter of the mean distance, 4
-    assert is_rough(model_with((1, 4), np.log(0.99)))
+@pytest.mark.parametrize("kind", ["rbf", "laplacian"])
+@pytest.mark.parametrize("unit", [1.0, 30.0])
+def test_what_is_rough(unit, kind):
+    features = unit * standardized(np.random.default_rng(0).standard_normal((20, 5)))
+    known = open_search((features, np.zeros(20)), kind=kind)
+    # a quarter of the mean distance, 4 for scaled features
+    limit = unit if kind == "laplacian" else unit**2
+    assert not is_rough(known, model_with((1, 4), np.log(1.01 * limit)))
+    assert is_rough(known, model_with((1, 4), np.log(0.99 * limit)))
     empty = FittedModel((), 0.0, 0.0, 0.0, np.zeros(2), np.eye(2), False)
-    assert not is_rough(empty)
+    assert not is_rough(known, empty)
+    flat = open_search((np.ones((20, 5)), np.zeros(20)), kind=kind)
+    assert is_rough(flat, model_with((1, 4), np.log(0.99)))
 
 
 def test_the_smooth_model_behind_a_rough_one_is_found(monkeypatch):
@@ -42,10 +50,10 @@ def test_the_smooth_model_behind_a_rough_one_is_found(monkeypatch):
     (exact,) = open_search(data, neighbors=10).fit([true])
     assert found.best.features == true
     assert found.best.score == pytest.approx(exact.score, abs=0.02)
-    monkeypatch.setattr(search_module, "is_rough", lambda model: False)
+    monkeypatch.setattr(search_module, "is_rough", lambda known, model: False)
     without = run_search(data, **options)
     assert without.best.score < exact.score - 5  # the trap is one
-    assert is_rough(without.best)
+    assert is_rough(without, without.best)
 
 
 def test_a_smooth_search_is_left_alone(monkeypatch):

@@ -9,11 +9,13 @@ parameters of another model and costs one Cholesky factorisation; a whole neighb
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
+from ...kernels.evaluate import LAPLACIAN
 from ..mcmc.feature_graph import FeatureGraph
 from ._contract import Backend, Batch
 from .evidence import ParameterPrior, fit_batch
@@ -109,6 +111,23 @@ class ModelScores:
     )
     n_fits: int = field(default=0, kw_only=True)
     n_plug_ins: int = field(default=0, kw_only=True)
+
+    @cached_property
+    def log_spread(self) -> float:
+        """Log of the typical spread of a feature in the units of bandwidths: 0 for scaled data.
+
+        Of standard deviations for the Laplacian kernel, of variances for the others; their median,
+        and 0 if that is zero.
+        """
+        largest = np.abs(self.columns).max(axis=1, initial=0.0)
+        wide = largest > 0.0
+        spreads = np.zeros(len(largest))
+        # scaled first: squares of what a float can hold need not be floats
+        spreads[wide] = (self.columns[wide] / largest[wide, None]).std(axis=1) * largest[wide]
+        typical = float(np.median(spreads)) if len(spreads) else 0.0
+        if typical <= 0.0:
+            return 0.0
+        return (1.0 if self.kind == LAPLACIAN else 2.0) * float(np.log(typical))
 
     # models
 

@@ -67,7 +67,7 @@ class HybridSearch(ModelScores):
         if empty is self.best:
             self._note("start", empty)
             self._improve(empty)
-        if is_rough(self.best) and not self.stopped:
+        if is_rough(self, self.best) and not self.stopped:
             smooth = climb_smoothly(self)
             self.fitted.setdefault(smooth.features, smooth)
             self._note("start", self.fitted[smooth.features])

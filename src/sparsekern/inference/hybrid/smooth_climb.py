@@ -16,17 +16,18 @@ from .scoring import FittedModel, ModelScores
 _ROUGH = 0.25  # of the mean squared distance
 
 
-def _mean_distance(size: int) -> float:
-    """Return the log of the mean squared distance of scaled data over so many features."""
-    return float(np.log(2.0 * max(1, size)))
+def _mean_distance(known: ModelScores, size: int) -> float:
+    """Return the log of the mean distance over so many features, in the units of bandwidths."""
+    return float(np.log(2.0 * max(1, size))) + known.log_spread
 
 
-def is_rough(model: FittedModel) -> bool:
+def is_rough(known: ModelScores, model: FittedModel) -> bool:
     """Return whether the bandwidths are far below the distances of the data."""
     bandwidths = model.parameters[1:-1]
     if len(bandwidths) == 0:
         return False
-    return bool(np.mean(bandwidths) < _mean_distance(len(model.features)) + np.log(_ROUGH))
+    least = _mean_distance(known, len(model.features)) + np.log(_ROUGH)
+    return bool(np.mean(bandwidths) < least)
 
 
 def climb_smoothly(known: ModelScores) -> FittedModel:
@@ -37,11 +38,11 @@ def climb_smoothly(known: ModelScores) -> FittedModel:
     )  # fmt: skip
     (best,) = scores.fit([()])
     while True:
-        smooth = _smoothed(best)
+        smooth = _smoothed(known, best)
         changes, values = scores.score_changes(best.features, smooth)
         top = np.argsort(-values[:-1], kind="stable")[: known.settings.n_refine]
         near = scores.fit([scores.changed(best.features, changes[place]) for place in top], smooth)
-        still_smooth = (model for model in near if not is_rough(model))
+        still_smooth = (model for model in near if not is_rough(known, model))
         leader = max(still_smooth, key=lambda model: model.score, default=best)
         if leader.score <= best.score:
             known.n_fits += scores.n_fits
@@ -50,8 +51,8 @@ def climb_smoothly(known: ModelScores) -> FittedModel:
         best = leader
 
 
-def _smoothed(model: FittedModel) -> FittedModel:
+def _smoothed(known: ModelScores, model: FittedModel) -> FittedModel:
     parameters = model.parameters.copy()
-    least = _mean_distance(len(model.features) + 1)
+    least = _mean_distance(known, len(model.features) + 1)
     parameters[1:-1] = np.maximum(parameters[1:-1], least)
     return model._replace(parameters=parameters)

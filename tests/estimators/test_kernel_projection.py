@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from sparsekern import KernelProjectionClassifier
 from sparsekern.datasets import make_ripley
+from sparsekern.inference.kernel_projection import sampler
 from sparsekern.inference.kernel_projection.posterior import sharpened
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -178,6 +179,10 @@ def test_checkpoint_and_warm_start(spectra, tmp_path):
     plain = KernelProjectionClassifier(**FIXED).fit(*spectra)
     for other in (again, plain):
         assert_array_equal(other.predict_proba(spectra[0]), one.predict_proba(spectra[0]))
+    unseeded = {**SHORT, "draws": 20, "random_state": None, "checkpoint": tmp_path / "other"}
+    first, second = (KernelProjectionClassifier(**unseeded).fit(*spectra) for _ in range(2))
+    assert first.sharpness_ == second.sharpness_  # the same folds: a run cut short would be found
+    assert len(list((tmp_path / "other").glob("run-*"))) == 1
     warm = KernelProjectionClassifier(**{**SHORT, "draws": 20, "random_state": None})
     warm.set_params(warm_start=True).fit(*spectra)
     sharpness = warm.sharpness_
@@ -379,3 +384,49 @@ def test_data_that_cannot_be_used(spectra):
         model.fit(X[:1], y[:1])
     with pytest.raises(ValueError, match="overflows on the training rows"):
         KernelProjectionClassifier(kernel="linear", **SHORT).fit(X * 1e200, y)
+    for columns in (slice(None), slice(0, 5)):  # by the kernel matrix, by the features
+        with pytest.raises(ValueError, match="too small; rescale X"):
+            KernelProjectionClassifier(kernel="linear", **SHORT).fit(X[:, columns] * 1e-200, y)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"noise_prior": (1e-3, 1e-300)},
+        {"scale": 1e-6},
+        {"scale": 1e-150, "select_kernels": True},
+        {"scale": ("half_cauchy", 1e-6), "select_kernels": True},
+        {"scale": 1e6, "select_kernels": True},
+    ],
+    ids=str,
+)
+def test_priors_at_their_limits_end(options):
+    """Labels that rows determine, rows that do not differ: nothing but the prior is left."""
+    rng = np.random.default_rng(0)
+    repeated = np.repeat(rng.standard_normal((5, 3)), 8, axis=0)
+    for X in (repeated, np.ones((40, 3))):
+        model = KernelProjectionClassifier(inference="least_squares", **{**FIXED, **options})
+        model.fit(X, np.repeat([0, 1, 0, 1, 2], 8))
+        assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("inference", ["polya_gamma", "latent_noise", "least_squares"])
+def test_a_chain_that_is_lost_names_its_prior(spectra, inference, monkeypatch):
+    monkeypatch.setitem(sampler._RUNS, inference, lambda *arguments: False)
+    model = KernelProjectionClassifier(inference=inference, **FIXED)
+    wanted = "scale" if inference == "polya_gamma" else "noise_prior"
+    with pytest.raises(FloatingPointError, match=f"Leave {wanted} at its default"):
+        model.fit(*spectra)
+
+
+@pytest.mark.parametrize("inference", ["polya_gamma", "least_squares"])
+def test_a_kernel_of_constant_columns_has_no_part(spectra, inference):
+    X, y = spectra
+    model = KernelProjectionClassifier(
+        inference=inference, kernel=[("rbf", slice(0, 200)), ("rbf", [200])], **FIXED
+    )
+    model.fit(np.column_stack([X, np.ones(30)]), y)
+    assert model.kernel_scales_[1] == 0
+    model.set_params(select_kernels=True).fit(np.column_stack([X, np.ones(30)]), y)
+    assert (model.kernel_inclusion_[:, 1] == 0).all()
+    assert model.kernel_inclusion_[:, 0].max() > 0.5

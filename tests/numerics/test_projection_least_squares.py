@@ -117,6 +117,59 @@ def keep_draws(rng, state, work, settings, out):
         out[t, 2:] = state.coefficients[1]
 
 
+@jit
+def keep_use(rng, state, work, settings, out):
+    for t in range(out.shape[0]):
+        sweep_once(rng, state, work, settings, False)
+        state.sweep[0] += 1
+        out[t] = state.used[0]
+
+
+def test_equal_kernels_have_equal_parts():
+    """One may always stand in for the other: single flips would hardly ever change over."""
+    columns = orthogonal_columns(n=60)
+    labels = np.digitize(columns[:, 0], np.quantile(columns[:, 0], [0.33, 0.67]))
+    sampler = make_sampler(
+        Priors(**{**PLAIN, "scale": 20.0}, select_kernels=True), columns=[columns, columns.copy()],
+        labels=labels,
+    )  # fmt: skip
+    state = sampler.start(np.random.default_rng(0), 1)
+    used = np.empty((20_000, 2))
+    keep_use(np.random.default_rng(1), state, sampler.open(state), sampler.settings, used)
+    difference = used[:, :1] - used[:, 1:]
+    assert 0.3 < used.mean() < 1
+    assert abs(difference.mean() / batch_error(difference)[0]) < 4
+    assert np.count_nonzero(np.diff(difference[:, 0])) > 2000
+
+
+def test_probability_of_a_part_against_quadrature():
+    priors = Priors(**PLAIN, intercept=False, select_kernels=True)
+    columns = orthogonal_columns()
+    labels = np.digitize(columns[:, 0] + 3.0 * np.cos(5 * np.arange(12)), [-1.0, 1.0])
+    sampler = make_sampler(priors, labels=labels)
+    state = sampler.start(np.random.default_rng(0), 1)
+    work, settings = sampler.open(state), sampler.settings
+    logs, noise = np.meshgrid(np.linspace(-6, 3, 181), np.linspace(-1, 6, 141), indexing="ij")
+    on, off = np.empty(logs.shape), np.empty(logs.shape)
+    for place in np.ndindex(logs.shape):
+        s2 = np.exp(2 * logs[place])
+        state.scales[0], state.noise[0] = s2, np.exp(noise[place])
+        shared = 3 * logs[place] - 0.5 * s2 / 1.5**2
+        shared -= NOISE[0] * noise[place] + NOISE[1] / state.noise[0]
+        for out, used in ((on, 1), (off, 0)):
+            state.included[:] = used
+            out[place] = shared + least_squares.log_evidence(state, work, settings)
+    top = max(on.max(), off.max())
+    # the share of kernels has a uniform law: half beforehand
+    expected = np.exp(on - top).sum() / (np.exp(on - top).sum() + np.exp(off - top).sum())
+    state.included[:] = 1
+    used = np.empty((40_000, 1))
+    keep_use(np.random.default_rng(1), state, work, settings, used)
+    print(expected, used.mean())
+    assert 0.05 < expected < 0.95
+    assert abs((used.mean() - expected) / batch_error(used)[0]) < 4
+
+
 # ---------------------------------------------------------------- Geweke's joint test
 
 
@@ -240,7 +293,9 @@ def with_evidence(*changes):
     evidence = rewritten(least_squares.log_evidence, *changes)
     density = recompiled(least_squares.log_density_of, log_evidence=evidence)
     sliced = recompiled(least_squares.slice_parameter, log_density_of=density)
-    chosen = recompiled(least_squares.select_kernels, log_evidence=evidence)
+    one = recompiled(least_squares.select_kernel, log_evidence=evidence)
+    exchange = recompiled(least_squares.exchange_kernels, log_evidence=evidence)
+    chosen = recompiled(least_squares.select_kernels, select_kernel=one, exchange_kernels=exchange)
     sweep = recompiled(sweep_once, slice_parameter=sliced, select_kernels=chosen)
     return recompiled(alternate, sweep_once=sweep)
 

@@ -54,10 +54,11 @@ class KernelProjectionClassifier(
     inference : {"cv", "polya_gamma", "least_squares", "latent_noise"}, default="cv"
         ``"polya_gamma"``: the labels have the class probabilities above; best where classes
         overlap. ``"least_squares"``: they are Gaussian responses, 10 for the own class and 0 for
-        the others less their mean, with noise :math:`\sigma^2`; the rows far from a boundary then
-        count as well, which is best for few rows, many features and classes that are separated.
-        ``"cv"``: of these two by the log score of five folds (the first with a search of the number
-        of components). ``"latent_noise"`` is the model of the paper,
+        the others less their mean (10 less that of the reference class), with noise
+        :math:`\sigma^2`; the rows far from a boundary then count as well, which is best for few
+        rows, many features and classes that are separated. ``"cv"``: of these two by the log score
+        of five folds (the first with a search of the number of components, or if ``"average"`` is
+        to select those of several kernels). ``"latent_noise"`` is the model of the paper,
         :math:`z_k\sim N(P\beta_k,\sigma^2I)`, :math:`\beta_{lk}\sim N(0,\sigma^2/\tau_{lk})`. It
         predicts worse; for comparison.
     classes : {"symmetric", "reference"}, default="symmetric"
@@ -70,10 +71,11 @@ class KernelProjectionClassifier(
         (BMKC); for comparison.
     <<kernel parameter>>
     select_kernels : bool, default=False
-        Whether the scale of a kernel may be zero: with probability :math:`1-\pi`,
-        :math:`\pi\sim U(0,1)`, a kernel has no part in the latent function of a class
-        (``"least_squares"``: of any class); otherwise the law of s has the further factor
-        :math:`s^2`, so that no scale is next to nothing. For several kernels.
+        Whether the scale of a kernel (of one of several, or the only one) may be zero: with
+        probability :math:`1-\pi`, :math:`\pi\sim U(0,1)`, a kernel has no part in the latent
+        function of a class (``"least_squares"``: of any class). Otherwise the law of s has the
+        further factor :math:`s^2` (half-Cauchy: :math:`s^2/(1+s^2/A^2)`), so that no scale is next
+        to nothing.
     length_scale : float, array of shape (n_features,), or str, default="cv"
         Length scale of the kernel, as scikit-learn defines it (Gaussian kernel
         :math:`\exp(-d^2/2\ell^2)`). ``"mean_distance"``, ``"median_distance"``: that distance
@@ -145,7 +147,8 @@ class KernelProjectionClassifier(
     widths_ : pandas.DataFrame
         Only if folds were used: model, sharpness, log score and error at every width.
     kernel_scales_ : ndarray of shape (n_kernels,)
-        Median of s. Not ``"latent_noise"``.
+        Median of s, with zeros where a kernel has no part; in units of the latent functions, which
+        are those of the responses with ``"least_squares"``. Not ``"latent_noise"``.
     kernel_inclusion_ : ndarray of shape (n_latents, n_kernels)
         Only with ``select_kernels``: share of draws in which each kernel has a part in the latent
         function of each class (the same for all with ``"least_squares"``).

@@ -79,6 +79,7 @@ class ProjectionDraws(SamplingEstimator):
             name
             for name in self._scalars
             if name.partition("[")[0] in ("log_likelihood", "probability")
+            or (sampler.priors.select_kernels and name.startswith("scale"))
         ]
         self._warn_unless_converged(self.diagnostics_, judged, kept)
 

@@ -21,6 +21,7 @@ from ..inference.kernel_projection.projections import (
 )
 from ..inference.kernel_projection.sampler import Priors
 from ..inference.kernel_projection.utility import choose_size, even_split, utility_table
+from ..inference.mcmc.checkpoint import fingerprint
 from ..kernels import Kernel, check_positive_definite, resolve_kernels
 from .progress import TextProgress, announce_compilation, wants_text
 
@@ -72,8 +73,13 @@ class ProjectionSearch:
     ) -> None:
         self._estimator, self._features, self._labels = estimator, features, labels
         self._n_classes, self._candidates, self._plan = n_classes, candidates, plan
-        entropy = check_random_state(estimator.random_state).randint(0, 2**31 - 1, size=4)
-        self._seed = np.random.SeedSequence(entropy.tolist(), spawn_key=(1,))
+        if estimator.random_state is None and estimator.checkpoint is not None:
+            # other folds might decide otherwise, and the run to be resumed would not be found
+            entropy = [int(fingerprint([features, labels])[:16], 16)]
+        else:
+            random = check_random_state(estimator.random_state)
+            entropy = random.randint(0, 2**31 - 1, size=4).tolist()
+        self._seed = np.random.SeedSequence(entropy, spawn_key=(1,))
         self._rng = np.random.default_rng(self._seed.spawn(1)[0])
 
     # kernels and components

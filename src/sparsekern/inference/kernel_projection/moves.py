@@ -94,8 +94,9 @@ def draw_share_of_all(rng, state, settings):
     if settings.select_kernels:
         for k in range(state.used.shape[0]):
             for kernel in range(state.used.shape[1]):
-                total += 1
-                inside += state.used[k, kernel]
+                if settings.sizes[kernel] > 0:
+                    total += 1
+                    inside += state.used[k, kernel]
         state.share[0] = draw_share(rng, inside, total)
         return
     for k in range(state.included.shape[0]):

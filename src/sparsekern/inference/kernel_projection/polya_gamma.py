@@ -114,6 +114,8 @@ def _condition(state, work, settings, k):
 def _select_kernels(rng, state, work, settings, k):
     """Draw which kernels have a part in a class's function, coefficients integrated out."""
     for kernel in range(state.used.shape[1]):
+        if settings.sizes[kernel] == 0:
+            continue
         use_kernel(state, settings, k, kernel, 0)
         without = _condition(state, work, settings, k)[1]
         use_kernel(state, settings, k, kernel, 1)

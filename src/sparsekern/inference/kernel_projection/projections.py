@@ -126,7 +126,7 @@ def project_training(kernel: Kernel, features: np.ndarray, most: int) -> Project
     if kernel.kind == LINEAR and p < n and np.isfinite(kernel.length_scale).all():
         return _project_features(kernel, features, most)
     gram = features.copy() if kernel.precomputed else kernel.matrix(features, features)
-    _check_finite(kernel, gram)
+    _check_range(kernel, gram, features)
     means = gram.mean(axis=0)
     grand = float(means.mean())
     gram -= means
@@ -154,7 +154,7 @@ def _project_features(kernel: Kernel, features: np.ndarray, most: int) -> Projec
     centred = (features - means) * np.sqrt(kernel.amplitude)
     with np.errstate(over="ignore"):
         square = centred.T @ centred
-    _check_finite(kernel, square)
+    _check_range(kernel, square, centred)
     values, vectors = _leading(square, min(most, p))
     size = float(np.abs(features).max(initial=0.0)) ** 2
     values, vectors = _significant(
@@ -173,11 +173,16 @@ def _project_features(kernel: Kernel, features: np.ndarray, most: int) -> Projec
     )
 
 
-def _check_finite(kernel: Kernel, matrix: np.ndarray) -> None:
+def _check_range(kernel: Kernel, matrix: np.ndarray, features: np.ndarray) -> None:
     if not np.isfinite(matrix).all():
         raise ValueError(
             f"kernel={kernel.name} overflows on the training rows: values of X are too large; "
             "rescale X, or set standardize=True."
+        )
+    if kernel.kind == LINEAR and not matrix.any() and features.any():
+        raise ValueError(
+            f"kernel={kernel.name} is zero on the training rows but for underflow: values of X are "
+            "too small; rescale X, or set standardize=True."
         )
 
 
@@ -243,5 +248,5 @@ class KernelRows:
 def kernel_rows(kernel: Kernel, features: np.ndarray) -> KernelRows:
     """Return the kernel matrix of training rows as design."""
     gram = features.copy() if kernel.precomputed else kernel.matrix(features, features)
-    _check_finite(kernel, gram)
+    _check_range(kernel, gram, features)
     return KernelRows(kernel, features[:, :0] if kernel.precomputed else features, gram)

@@ -17,6 +17,20 @@ _RUNS = {
     "latent_noise": run_latent_noise,
     "least_squares": run_least_squares,
 }
+_LOST = {
+    "polya_gamma": (
+        "A chain left the range of floating point: nothing holds the coefficients, or everything "
+        "does. Leave scale at its default, or choose one nearer to it."
+    ),
+    "latent_noise": (
+        "A chain left the range of floating point: the classes are separated so widely that "
+        "nothing holds the noise. Leave noise_prior at its default, or raise its shape."
+    ),
+    "least_squares": (
+        "A chain left the range of floating point: the noise is next to nothing beside the "
+        "responses. Leave noise_prior at its default, or raise its rate."
+    ),
+}
 _FIRST_LOG_STEP = -0.7  # about 0.5
 _FIRST_PATH_LOG_STEP = -1.6  # about 0.2
 
@@ -123,6 +137,7 @@ class KernelProjectionSampler:
             energies=np.einsum("ki,ki->k", responses, responses),
             one_factor=one_factor,
             block=np.array(block, dtype=np.int64),
+            sizes=np.array([part.shape[1] for part in columns], dtype=np.int64),
             reference=priors.reference,
             average=priors.average,
             select_kernels=priors.select_kernels,
@@ -146,6 +161,8 @@ class KernelProjectionSampler:
         settings, latents = self.settings, self.n_latents
         m = len(settings.design)
         spread = 4.0 ** (chain % 4 - 1.5)
+        # not far beyond what a light-tailed law of the scale allows
+        first = 1.0 if self.priors.half_cauchy else min(1.0, self.priors.scale) ** 2
         share = 1.0 / (latents + self.priors.reference)  # of a class, where nothing is known
         coefficients = 0.1 * rng.standard_normal((latents, m))
         latent = coefficients @ settings.design
@@ -157,10 +174,10 @@ class KernelProjectionSampler:
             precisions=np.ones((latents, m)),
             included=np.ones((latents, m), np.int64),
             latent=latent,
-            scales=np.full(self._n_blocks, spread),
+            scales=np.full(self._n_blocks, spread * first),
             noise=np.full(1, spread),
             share=np.full(1, 0.5),
-            used=np.ones((latents, self._n_blocks), np.int64),
+            used=np.tile((settings.sizes > 0).astype(np.int64), (latents, 1)),
             curvature=np.tile(settings.squares * share * (1.0 - share), (latents, 1)),
             log_step=np.append(np.full(self._n_blocks, _FIRST_LOG_STEP), _FIRST_PATH_LOG_STEP),
             tallies=np.zeros((2, 2), np.int64),
@@ -221,7 +238,4 @@ class KernelProjectionSampler:
         run = _RUNS[self.priors.model]
         well = run(rngs[0], state, workspace, self.settings, draws, stop, plan.tune, plan.thin)
         if not (well and np.isfinite(state.latent).all()):
-            raise FloatingPointError(
-                "A chain left the range of floating point: the classes are separated so widely "
-                "that nothing holds the coefficients. Use a smaller scale, or the default one."
-            )
+            raise FloatingPointError(_LOST[self.priors.model])

@@ -33,7 +33,7 @@ _BRACKET = 1.0  # first width of the slice's bracket, in log s; any gives the ri
 @jit
 def log_scale_prior(settings, log_scale):
     r"""Return the log density of :math:`u=\log s`, up to a constant."""
-    ratio = math.exp(2.0 * log_scale) / settings.scale_prior**2
+    ratio = math.exp(2.0 * (log_scale - math.log(settings.scale_prior)))
     if settings.half_cauchy:
         value = log_scale - math.log1p(ratio)
         return value + 2.0 * log_scale - math.log1p(ratio) if settings.select_kernels else value
@@ -59,7 +59,7 @@ def slice_log_scale(rng, settings, count, total, current):
         low -= _BRACKET
     while _log_density(settings, count, total, high) > level:
         high += _BRACKET
-    while high - low > 1e-13:
+    while high - low > 1e-13 * max(1.0, abs(current)):
         proposal = low + (high - low) * rng.random()
         if _log_density(settings, count, total, proposal) > level:
             return proposal

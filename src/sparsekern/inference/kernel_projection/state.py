@@ -18,6 +18,7 @@ class Settings(NamedTuple):
     energies: np.ndarray  # float64[C], squared sizes of the responses (least squares)
     one_factor: bool  # whether classes share a Cholesky factor up to the intercept
     block: np.ndarray  # int64[m], kernel that a component belongs to, -1 for the intercept
+    sizes: np.ndarray  # int64[L], components of each kernel
     reference: bool  # whether the last class has no latent function of its own
     average: bool  # whether components are selected
     select_kernels: bool  # whether a kernel's amplitude may be zero

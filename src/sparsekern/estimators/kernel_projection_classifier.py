@@ -56,9 +56,10 @@ class KernelProjectionClassifier(
         overlap. ``"least_squares"``: they are Gaussian responses, 10 for the own class and 0 for
         the others less their mean (10 less that of the reference class), with noise
         :math:`\sigma^2`; the rows far from a boundary then count as well, which is best for few
-        rows, many features and classes that are separated. ``"cv"``: of these two by the log score
-        of five folds (the first with a search of the number of components, or if ``"average"`` is
-        to select those of several kernels). ``"latent_noise"`` is the model of the paper,
+        rows, many features and classes that are separated. ``"cv"``: the second if its log score
+        over five folds is better by more than a standard error of the difference, else the first
+        (always with a search of the number of components, or if ``"average"`` is to select those of
+        several kernels). ``"latent_noise"`` is the model of the paper,
         :math:`z_k\sim N(P\beta_k,\sigma^2I)`, :math:`\beta_{lk}\sim N(0,\sigma^2/\tau_{lk})`. It
         predicts worse; for comparison.
     classes : {"symmetric", "reference"}, default="symmetric"

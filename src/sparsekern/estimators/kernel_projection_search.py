@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from .._jit import mark_compiled
 from ..inference._contract import Plan
 from ..inference.kernel_projection.held_out import Part, predict_held_out, split_folds
-from ..inference.kernel_projection.posterior import best_power, log_score, sharpened
+from ..inference.kernel_projection.posterior import best_power, log_scores, sharpened
 from ..inference.kernel_projection.projections import (
     KernelRows,
     Projection,
@@ -43,6 +43,21 @@ class Decisions:
     power: float
     utility: pd.DataFrame | None
     widths: pd.DataFrame | None
+
+
+def prefer_first(scores: list[np.ndarray]) -> int:
+    """Return the place of the scores (of the same rows) to be preferred.
+
+    That is the first unless others are better by more than the standard error of the difference:
+    the best of many scores flatters, and a wrong choice costs more than a right one gains.
+    """
+    best = 0
+    for place, other in enumerate(scores):
+        gain = other - scores[0]
+        error = gain.std(ddof=1) / np.sqrt(len(gain))
+        if gain.mean() > error and other.mean() > scores[best].mean():
+            best = place
+    return best
 
 
 class ProjectionSearch:
@@ -132,10 +147,12 @@ class ProjectionSearch:
         factors = WIDTH_FACTORS if self._searches_width() else (1.0,)
         priors, factor, power, widths = self._candidates[0], 1.0, estimator.sharpness, None
         if len(factors) > 1 or len(self._candidates) > 1 or power == "cv":
-            widths = self._judge_widths(factors, folds, size)
-            best = widths.iloc[int(widths["log_score"].argmax())]
-            priors = next(p for p in self._candidates if p.model == best["inference"])
-            factor, power = float(best.name), best["sharpness"]
+            judged = [self._judge(one, factors, folds, size) for one in self._candidates]
+            chosen = prefer_first([scores for _, scores in judged])
+            priors, (table, _) = self._candidates[chosen], judged[chosen]
+            factor = float(table["log_score"].idxmax())
+            power = table.loc[factor, "sharpness"]
+            widths = pd.concat([table for table, _ in judged])
         sources = self._sources(self._features, factor, size or self._most(priors))
         return Decisions(priors, sources, float(power), utility, widths)
 
@@ -181,7 +198,7 @@ class ProjectionSearch:
             split, place = divmod(number, len(sizes))
             truth = self._labels[splits[split][1]]
             accuracy[split, place] = np.mean(probabilities.argmax(axis=1) == truth)
-            scores[split, place] = log_score(probabilities, truth)
+            scores[split, place] = log_scores(probabilities, truth).mean()
         cost = None
         if estimator.n_components == "utility":
             cost = 1.0 if estimator.cost is None else float(estimator.cost)
@@ -192,43 +209,35 @@ class ProjectionSearch:
         chosen = choose_size(table, estimator.selection_rule == "one_standard_error")
         return table, int(sizes[chosen])
 
-    def _judge_widths(
-        self,
-        factors: tuple[float, ...],
-        folds: list[tuple[np.ndarray, np.ndarray]],
-        size: int | None,
-    ) -> pd.DataFrame:
-        """Return the held-out log score of every model and width, with the power that is best."""
-        tables = [self._judge(priors, factors, folds, size) for priors in self._candidates]
-        return pd.concat(tables)
-
     def _judge(
         self,
         priors: Priors,
         factors: tuple[float, ...],
         folds: list[tuple[np.ndarray, np.ndarray]],
         size: int | None,
-    ) -> pd.DataFrame:
+    ) -> tuple[pd.DataFrame, np.ndarray]:
+        """Return held-out log score and best power at every width, and the rows' at the best."""
         most = size or self._most(priors)
         parts = [
             self._part(train, test, factor, most) for factor in factors for train, test in folds
         ]
         found = self._predict(parts, priors, "folds")
         asked = self._estimator.sharpness
-        rows = []
+        rows, scores = [], []
         for number, factor in enumerate(factors):
             together = np.empty((len(self._labels), self._n_classes))
             here = found[number * len(folds) : (number + 1) * len(folds)]
             for (_, test), probabilities in zip(folds, here, strict=True):
                 together[test] = probabilities
             power = best_power(together, self._labels) if asked == "cv" else float(asked)
-            score = log_score(sharpened(together, power), self._labels)
+            scores.append(log_scores(sharpened(together, power), self._labels))
             error = np.mean(together.argmax(axis=1) != self._labels)
             rows.append({
                 "factor": factor, "inference": priors.model, "sharpness": power,
-                "log_score": score, "error": error,
+                "log_score": float(scores[-1].mean()), "error": error,
             })  # fmt: skip
-        return pd.DataFrame(rows).set_index("factor")
+        table = pd.DataFrame(rows).set_index("factor")
+        return table, scores[int(table["log_score"].argmax())]
 
     def _predict(self, parts: list[Part], priors: Priors, what: str) -> list[np.ndarray]:
         estimator = self._estimator

@@ -142,10 +142,10 @@ def sharpened(probabilities: np.ndarray, power: float) -> np.ndarray:
     return softmax(logs, axis=-1)
 
 
-def log_score(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    """Return the mean log probability of the labels."""
+def log_scores(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the log probability of every label."""
     own = probabilities[np.arange(len(labels)), labels]
-    return float(np.mean(np.log(np.maximum(own, _TINY))))
+    return np.log(np.maximum(own, _TINY))
 
 
 def best_power(probabilities: np.ndarray, labels: np.ndarray) -> float:

@@ -5,16 +5,16 @@ Microarray: ten halves of the 83 rows of four tumours, in logs, with half of eve
 iris (75) and breast cancer (200) are standardised by their training rows. Defaults were chosen on
 other splits of these sets (two to thirteen of each): the splits here had no say in them, though
 their rows had (but that responses must be *clearly* better to be chosen was decided after a run on
-these, in which the larger score lost on breast cancer). The classifier runs with its defaults; `labels` and `least squares` are the two
-models of which these choose one (`least squares chosen`: how often). Of the first, `posterior mean`
-pools draws by their arithmetic mean and does not sharpen, `half-Cauchy scale` is the heavy prior of
-the scale (10) with arithmetic means, sharpened, `utility` the paper's search; `latent noise` is its
-model (the last four not on digits and USPS). Peers are tuned in the same run by three folds of the
-training rows: KernelPCA + LogisticRegression (three widths, 10, 30 or 100 components, seven
-penalties; by log-loss), SVC (three widths, five costs; by error, then calibrated); the Gaussian
-process fits its own width. `se` is the standard error over splits of the difference to KernelPCA +
-LogisticRegression, `behind best` the difference in error to the method of the smallest, with its
-standard error.
+these, in which the larger score lost on breast cancer). The classifier runs with its defaults;
+`labels` and `least squares` are the two models of which these choose one (`least squares chosen`:
+how often). Of the first, `posterior mean` pools draws by their arithmetic mean and does not
+sharpen, `half-Cauchy scale` is the heavy prior of the scale (10) with arithmetic means, sharpened,
+`utility` the paper's search; `latent noise` is its model (the last four not on digits and USPS).
+Peers are tuned in the same run by three folds of the training rows: KernelPCA + LogisticRegression
+(three widths, 10, 30 or 100 components, seven penalties; by log-loss), SVC (three widths, five
+costs; by error, then calibrated); the Gaussian process fits its own width. `se` is the standard
+error over splits of the difference to KernelPCA + LogisticRegression, `behind best` the difference
+in error to the method of the smallest, with its standard error.
 """
 
 from __future__ import annotations

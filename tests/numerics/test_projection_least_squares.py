@@ -9,8 +9,12 @@ from projection_setup import make_sampler, orthogonal_columns, rewritten
 from scipy.stats import multivariate_normal
 
 from sparsekern._jit import jit
-from sparsekern.inference.kernel_projection import least_squares
-from sparsekern.inference.kernel_projection.least_squares import RESPONSE, make_responses
+from sparsekern.inference.kernel_projection import kernel_parts, least_squares
+from sparsekern.inference.kernel_projection.responses import (
+    RESPONSE,
+    log_evidence,
+    make_responses,
+)
 from sparsekern.inference.kernel_projection.sampler import Priors
 
 TAU, NOISE = (3.0, 2.0), (3.0, 2.0)
@@ -72,7 +76,7 @@ def test_evidence_against_the_dense_normal_law(priors, columns, one_factor, hidd
         return total + 0.5 * responses.size * np.log(2 * np.pi)
 
     for _ in range(3):
-        assert_allclose(least_squares.log_evidence(state, work, settings), dense(), rtol=1e-9)
+        assert_allclose(log_evidence(state, work, settings), dense(), rtol=1e-9)
         state.noise[0] *= 3.0
         state.scales[:] *= 0.4
 
@@ -158,7 +162,7 @@ def test_probability_of_a_part_against_quadrature():
         shared -= NOISE[0] * noise[place] + NOISE[1] / state.noise[0]
         for out, used in ((on, 1), (off, 0)):
             state.included[:] = used
-            out[place] = shared + least_squares.log_evidence(state, work, settings)
+            out[place] = shared + log_evidence(state, work, settings)
     top = max(on.max(), off.max())
     # the share of kernels has a uniform law: half beforehand
     expected = np.exp(on - top).sum() / (np.exp(on - top).sum() + np.exp(off - top).sum())
@@ -290,12 +294,12 @@ def test_least_squares_long(name):
 
 def with_evidence(*changes):
     """Return the alternation with another evidence."""
-    evidence = rewritten(least_squares.log_evidence, *changes)
+    evidence = rewritten(log_evidence, *changes)
     density = recompiled(least_squares.log_density_of, log_evidence=evidence)
     sliced = recompiled(least_squares.slice_parameter, log_density_of=density)
-    one = recompiled(least_squares.select_kernel, log_evidence=evidence)
-    exchange = recompiled(least_squares.exchange_kernels, log_evidence=evidence)
-    chosen = recompiled(least_squares.select_kernels, select_kernel=one, exchange_kernels=exchange)
+    one = recompiled(kernel_parts.select_kernel, log_evidence=evidence)
+    exchange = recompiled(kernel_parts.exchange_kernels, log_evidence=evidence)
+    chosen = recompiled(kernel_parts.select_kernels, select_kernel=one, exchange_kernels=exchange)
     sweep = recompiled(sweep_once, slice_parameter=sliced, select_kernels=chosen)
     return recompiled(alternate, sweep_once=sweep)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._checks import check_choice, check_count, check_flag, check_pair, check_positive
 from ..inference._contract import Plan
-from ..inference.kernel_projection.least_squares import RESPONSE
+from ..inference.kernel_projection.responses import RESPONSE
 from ..inference.kernel_projection.sampler import KernelProjectionSampler, Priors
 from .sampling import warn_caller
 

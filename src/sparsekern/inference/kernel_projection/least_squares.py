@@ -36,87 +36,13 @@ import math
 import numpy as np
 
 from ..._jit import jit
-from ...linalg.blas import cholesky_in_place
 from ...linalg.triangular import dot, solve_lower, solve_lower_transposed
-from .moves import (
-    draw_precisions,
-    draw_share,
-    draw_share_of_all,
-    draw_use,
-    find_included,
-    log_inclusion_odds,
-    prior_precision,
-    use_kernel,
-)
+from .kernel_parts import select_kernels
+from .moves import draw_precisions, draw_share_of_all, draw_use, log_inclusion_odds, prior_precision
+from .responses import factor_precision, log_evidence
 from .scales import draw_scales, log_scale_prior
 
-RESPONSE = 10.0  # softmax of the responses is sure of the class, and has a power near one
 _BRACKET = 1.0  # first width of the slice's bracket; any gives the right law
-# where kernels are selected: values of log s that are weighed at once, their distance, and how far
-# below the scale of its law they begin
-_VALUES, _STEP, _BELOW = 14, 0.5, 5.0
-
-
-def make_responses(labels: np.ndarray, n_classes: int, reference: bool) -> np.ndarray:
-    """Return the responses of all latent functions, by row."""
-    indicators = (labels == np.arange(n_classes)[:, None]).astype(np.float64)
-    if reference:
-        return RESPONSE * (indicators[:-1] - indicators[-1])
-    return RESPONSE * (indicators - 1.0 / n_classes)
-
-
-@jit
-def factor_precision(state, work, settings, k):
-    """Leave the Cholesky factor of A in ``work.root``; returns its order, -1 if there is none.
-
-    With a factor for all, the one of the first class is made and the intercept's entry, which is
-    orthogonal to the others and last, written anew for each.
-    """
-    count = find_included(state, work, k)
-    root, last = work.root, settings.design.shape[0] - 1
-    if settings.one_factor and k > 0:
-        if last >= 0 and settings.block[last] < 0:
-            own = settings.squares[last] / state.noise[0] + state.precisions[k, last]
-            root[count - 1, count - 1] = math.sqrt(own)
-        return count
-    for i in range(count):
-        a = work.places[i]
-        for j in range(i):
-            root[i, j] = settings.gram[a, work.places[j]] / state.noise[0]
-        root[i, i] = settings.squares[a] / state.noise[0] + prior_precision(state, settings, k, a)
-    if count > 0 and cholesky_in_place(root, count) != 0:
-        return -1
-    return count
-
-
-@jit
-def log_evidence(state, work, settings):
-    """Return the log density of the responses given scales, noise and precisions."""
-    classes, m = state.coefficients.shape
-    n = settings.design.shape[1]
-    noise = state.noise[0]
-    total = -0.5 * n * classes * math.log(noise)
-    for k in range(classes):
-        total -= 0.5 * settings.energies[k] / noise
-        if settings.gram.shape[0] == 0:
-            for a in range(m):
-                if state.included[k, a] == 1:
-                    prior = prior_precision(state, settings, k, a)
-                    posterior = settings.squares[a] / noise + prior
-                    total += 0.5 * math.log(prior / posterior)
-                    total += 0.5 * (settings.products[k, a] / noise) ** 2 / posterior
-        else:
-            count = factor_precision(state, work, settings, k)
-            if count < 0:
-                return -math.inf
-            for i in range(count):
-                a = work.places[i]
-                work.vector[i] = settings.products[k, a] / noise
-                total += 0.5 * math.log(prior_precision(state, settings, k, a))
-                total -= math.log(work.root[i, i])
-            solve_lower(work.root, count, work.vector)
-            total += 0.5 * dot(work.vector, work.vector, count)
-    return total
 
 
 @jit
@@ -193,93 +119,6 @@ def draw_coefficients(rng, state, work, settings):
                 beta[work.places[i]] = work.vector[i]
     np.dot(state.coefficients, settings.design, state.latent)
     return True
-
-
-@jit
-def set_kernel(state, settings, kernel, used):
-    """Give a kernel a part in the functions of all classes, or in none."""
-    for k in range(state.used.shape[0]):
-        use_kernel(state, settings, k, kernel, used)
-
-
-@jit
-def select_kernel(rng, state, work, settings, kernel):
-    r"""Draw whether a kernel has a part, together with its scale, coefficients integrated out.
-
-    The values :math:`u+jh` of its log scale, :math:`j=0..M-1` modulo the width :math:`Mh` of an
-    interval, are the same from whichever of them one starts; so one of them, with the kernel or
-    without it, may be drawn with their probabilities. Outside of the interval nothing is done.
-    """
-    low = math.log(settings.scale_prior) - _BELOW
-    offset = 0.5 * math.log(state.scales[kernel]) - low
-    width = _VALUES * _STEP
-    if settings.sizes[kernel] == 0 or not 0.0 <= offset < width:
-        return
-    set_kernel(state, settings, kernel, 0)
-    without = log_evidence(state, work, settings)
-    set_kernel(state, settings, kernel, 1)
-    log_odds = math.log(state.share[0] / (1.0 - state.share[0]))
-    weights = np.empty(2 * _VALUES)
-    for j in range(_VALUES):
-        value = low + (offset + j * _STEP) % width
-        state.scales[kernel] = math.exp(2.0 * value)
-        prior = log_scale_prior(settings, value)
-        weights[j] = prior + log_odds + log_evidence(state, work, settings)
-        weights[_VALUES + j] = prior + without
-    weights -= weights.max()
-    level = rng.random() * np.exp(weights).sum()
-    chosen = 0
-    while chosen < 2 * _VALUES - 1:
-        level -= math.exp(weights[chosen])
-        if level < 0.0:
-            break
-        chosen += 1
-    state.scales[kernel] = math.exp(2.0 * (low + (offset + (chosen % _VALUES) * _STEP) % width))
-    set_kernel(state, settings, kernel, 1 if chosen < _VALUES else 0)
-
-
-@jit
-def _exchange(state, settings, first, second):
-    """Exchange scale and part of two kernels."""
-    scale, used = state.scales[first], state.used[0, first]
-    state.scales[first] = state.scales[second]
-    set_kernel(state, settings, first, state.used[0, second])
-    state.scales[second] = scale
-    set_kernel(state, settings, second, used)
-
-
-@jit
-def exchange_kernels(rng, state, work, settings, first):
-    """Let a kernel without a part take the place, and the scale, of one that has, or the reverse.
-
-    With the probability of the outcome, not the larger one of Metropolis' rule: two exchanges that
-    are always accepted would cancel.
-    """
-    kernels = state.used.shape[1]
-    second = (first + 1 + int(rng.random() * (kernels - 1))) % kernels
-    same = state.used[0, first] == state.used[0, second]
-    if same or settings.sizes[first] == 0 or settings.sizes[second] == 0:
-        return
-    current = log_evidence(state, work, settings)
-    _exchange(state, settings, first, second)
-    gain = log_evidence(state, work, settings) - current
-    if draw_use(rng, 0.5, gain) == 0:
-        _exchange(state, settings, first, second)
-
-
-@jit
-def select_kernels(rng, state, work, settings):
-    """Move the kernels that have a part: one in turn, and in exchange for another."""
-    kernel = state.sweep[0] % state.used.shape[1]
-    select_kernel(rng, state, work, settings, kernel)
-    if state.used.shape[1] > 1:
-        exchange_kernels(rng, state, work, settings, kernel)
-    inside, total = 0, 0
-    for kernel in range(state.used.shape[1]):
-        if settings.sizes[kernel] > 0:
-            inside += state.used[0, kernel]
-            total += 1
-    state.share[0] = draw_share(rng, inside, total)
 
 
 @jit

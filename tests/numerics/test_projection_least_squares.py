@@ -1,5 +1,7 @@
 """Labels as Gaussian responses: evidence, posterior and joint law; kernels that may be left out."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from chain_setup import recompiled
@@ -174,30 +176,78 @@ def test_probability_of_a_part_against_quadrature():
     assert abs((used.mean() - expected) / batch_error(used)[0]) < 4
 
 
-# ---------------------------------------------------------------- Geweke's joint test
+# ---------------------------------------------------------------- the joint law
+
+
+@jit
+def write_down(state, numbers):
+    last = state.precisions.shape[1] - 1
+    numbers[0] = np.log(state.noise[0])
+    numbers[1] = np.log(state.precisions[0, last])
+    numbers[2] = np.log(state.precisions[0, 0])
+    numbers[3] = state.share[0]
+    numbers[4] = state.included[0, 0] + state.included[1, last - 1]
+    for q in range(state.scales.shape[0]):
+        numbers[5 + q] = np.log(state.scales[q])
+
+
+@jit
+def set_responses(settings, responses):
+    for k in range(responses.shape[0]):
+        settings.energies[k] = (responses[k] ** 2).sum()
+        settings.products[k] = settings.design @ responses[k]
 
 
 @jit
 def alternate(rng, state, work, settings, numbers, coefficients, responses):
     """Alternate sweeps and fresh responses; write everything down after each."""
-    last = state.precisions.shape[1] - 1
     for t in range(numbers.shape[0]):
         sweep_once(rng, state, work, settings, False)
         state.sweep[0] += 1
-        numbers[t, 0] = np.log(state.noise[0])
-        numbers[t, 1] = np.log(state.precisions[0, last])
-        numbers[t, 2] = np.log(state.precisions[0, 0])
-        numbers[t, 3] = state.share[0]
-        numbers[t, 4] = state.included[0, 0] + state.included[1, last - 1]
-        for q in range(state.scales.shape[0]):
-            numbers[t, 5 + q] = np.log(state.scales[q])
+        write_down(state, numbers[t])
         sd = np.sqrt(state.noise[0])
         for k in range(responses.shape[1]):
             for i in range(responses.shape[2]):
                 responses[t, k, i] = state.latent[k, i] + sd * rng.standard_normal()
-            settings.energies[k] = (responses[t, k] ** 2).sum()
-            settings.products[k] = settings.design @ responses[t, k]
+        set_responses(settings, responses[t])
         coefficients[t] = state.coefficients
+
+
+@jit
+def sweep_each(rng, state, work, settings, prior, numbers, coefficients):
+    """Carry out one sweep from each of many draws of everything; write down where it ends."""
+    for t in range(numbers.shape[0]):
+        state.noise[0] = prior.noise[t]
+        state.scales[:] = prior.scales[t]
+        state.share[0] = prior.share[t]
+        state.precisions[:] = prior.precisions[t]
+        state.included[:] = prior.included[t]
+        if settings.select_kernels:
+            state.used[:] = prior.used[t]
+        set_responses(settings, prior.responses[t])
+        state.sweep[0] = t
+        sweep_once(rng, state, work, settings, False)
+        write_down(state, numbers[t])
+        coefficients[t] = state.coefficients
+
+
+class Prior(NamedTuple):
+    noise: np.ndarray
+    scales: np.ndarray
+    share: np.ndarray
+    precisions: np.ndarray
+    included: np.ndarray
+    used: np.ndarray
+    coefficients: np.ndarray
+    responses: np.ndarray
+
+    def numbers(self):
+        """What `write_down` writes."""
+        tau, included = self.precisions, self.included
+        return np.column_stack(
+            [np.log(self.noise), np.log(tau[:, 0, -1]), np.log(tau[:, 0, 0]), self.share,
+             included[:, 0, 0] + included[:, 1, -2], np.log(self.scales)]
+        )  # fmt: skip
 
 
 def draw_prior(sampler, draws, seed):
@@ -215,22 +265,19 @@ def draw_prior(sampler, draws, seed):
         tau = rng.gamma(priors.precision[0], 1 / priors.precision[1], tau.shape)
     tau[..., ~component] = rng.gamma(TAU[0], 1 / TAU[1], (draws, latents, 1))
     share, included = np.full(draws, 0.5), np.ones((draws, latents, m))
-    if priors.average or priors.select_kernels:
+    used = np.ones((draws, latents, kernels), dtype=np.int64)
+    if priors.select_kernels:
         share = rng.random(draws)
-        shape = (draws, 1, kernels) if priors.select_kernels else (draws, latents, m)
-        chosen = rng.random(shape) < share[:, None, None]
-        if priors.select_kernels:
-            chosen = chosen[..., settings.block]
-        included = np.where(component, chosen, True) * included
+        used *= rng.random((draws, 1, kernels)) < share[:, None, None]
+        included = np.where(component, used[..., settings.block], 1)
+    elif priors.average:
+        share = rng.random(draws)
+        included = np.where(component, rng.random(included.shape) < share[:, None, None], 1)
     variance = np.concatenate([scales, np.ones((draws, 1))], axis=1)[:, settings.block]
     beta = included * np.sqrt(variance[:, None] / tau) * rng.standard_normal(tau.shape)
     responses = beta @ settings.design
     responses += np.sqrt(noise)[:, None, None] * rng.standard_normal(responses.shape)
-    numbers = np.column_stack(
-        [np.log(noise), np.log(tau[:, 0, -1]), np.log(tau[:, 0, 0]), share,
-         included[:, 0, 0] + included[:, 1, -2], np.log(scales)]
-    )  # fmt: skip
-    return numbers, beta, responses
+    return Prior(noise, scales, share, tau, included.astype(np.int64), used, beta, responses)
 
 
 def functionals(numbers, beta, responses):
@@ -240,28 +287,52 @@ def functionals(numbers, beta, responses):
         sizes.sum(1), np.sign(beta[:, 0, 0]) * np.sign(beta[:, 1, 1]),
         np.log1p((responses**2).sum(2)), np.arctan(beta[:, 0, 0] * responses[:, 0, 0]),
         np.tanh(numbers[:, :1]) * sizes.sum(1), np.arctan(beta[:, 1, -1] * responses[:, 1].sum(1)),
-        numbers[:, 4:5] * np.tanh(numbers[:, 5:]),
+        numbers[:, 4:5] * np.tanh(numbers[:, 5:]), numbers[:, 4] ** 2,
+        numbers[:, 3] * numbers[:, 4], np.tanh(numbers[:, 5:]).prod(axis=1),
     ]  # fmt: skip
     return np.column_stack(columns)
 
 
+def with_own_responses(settings):
+    return settings._replace(products=settings.products.copy(), energies=settings.energies.copy())
+
+
 def geweke(run, priors, columns=None, sweeps=40_000, seed=0):
     sampler, state, work = started(priors, columns, seed)
-    settings = sampler.settings._replace(
-        products=sampler.settings.products.copy(), energies=sampler.settings.energies.copy()
-    )
     kernels = len(state.scales)
     numbers = np.zeros((sweeps, 5 + kernels))
     beta = np.zeros((sweeps, *state.coefficients.shape))
     responses = np.zeros((sweeps, *state.latent.shape))
     rng = np.random.default_rng(seed + 1)
-    run(rng, state, work, settings, numbers, beta, responses)
+    run(rng, state, work, with_own_responses(sampler.settings), numbers, beta, responses)
     ours = functionals(numbers, beta, responses)[sweeps // 50 :]
-    theirs = functionals(*draw_prior(sampler, sweeps, seed + 2))
+    prior = draw_prior(sampler, sweeps, seed + 2)
+    theirs = functionals(prior.numbers(), prior.coefficients, prior.responses)
     moving = (np.ptp(ours, axis=0) > 0) | (np.ptp(theirs, axis=0) > 0)
     assert moving.sum() > 12
     error = np.hypot(batch_error(ours), theirs.std(0) / np.sqrt(len(theirs)))
     z = (ours.mean(0) - theirs.mean(0))[moving] / error[moving]
+    print(f"max|z| {np.abs(z).max():.2f} of {len(z)}")
+    return z
+
+
+def changes_of_one_sweep(run, priors, columns=None, draws=100_000, seed=0):
+    """Return mean changes over independent draws, in standard errors.
+
+    Alternating mixes slowly where responses say which kernels have a part; here nothing has to mix.
+    """
+    sampler, state, work = started(priors, columns, seed)
+    prior = draw_prior(sampler, draws, seed + 2)
+    numbers = np.zeros((draws, 5 + len(state.scales)))
+    beta = np.zeros((draws, *state.coefficients.shape))
+    rng = np.random.default_rng(seed + 1)
+    run(rng, state, work, with_own_responses(sampler.settings), prior, numbers, beta)
+    change = functionals(numbers, beta, prior.responses)
+    change -= functionals(prior.numbers(), prior.coefficients, prior.responses)
+    moving = np.ptp(change, axis=0) > 0
+    assert moving.sum() > 12
+    change = change[:, moving]
+    z = change.mean(0) / (change.std(0) / np.sqrt(draws))
     print(f"max|z| {np.abs(z).max():.2f} of {len(z)}")
     return z
 
@@ -275,6 +346,13 @@ VARIANTS = {
     "one kernel left out": (Priors(**PLAIN, select_kernels=True), None),
     "oblique": (Priors(**PLAIN, precision=TAU), [OBLIQUE]),
 }
+
+
+@pytest.mark.parametrize("name", list(VARIANTS))
+def test_a_sweep_keeps_the_joint_law(name):
+    priors, columns = VARIANTS[name]
+    z = changes_of_one_sweep(sweep_each, priors, columns)
+    assert np.abs(z).max() < 4, z
 
 
 @pytest.mark.parametrize("name", ["plain", "selection", "kernels left out"])
@@ -293,15 +371,19 @@ def test_least_squares_long(name):
 
 
 def with_evidence(*changes):
-    """Return the alternation with another evidence."""
+    """Return a sweep with another evidence."""
     evidence = rewritten(log_evidence, *changes)
     density = recompiled(least_squares.log_density_of, log_evidence=evidence)
     sliced = recompiled(least_squares.slice_parameter, log_density_of=density)
     one = recompiled(kernel_parts.select_kernel, log_evidence=evidence)
     exchange = recompiled(kernel_parts.exchange_kernels, log_evidence=evidence)
     chosen = recompiled(kernel_parts.select_kernels, select_kernel=one, exchange_kernels=exchange)
-    sweep = recompiled(sweep_once, slice_parameter=sliced, select_kernels=chosen)
-    return recompiled(alternate, sweep_once=sweep)
+    return recompiled(sweep_once, slice_parameter=sliced, select_kernels=chosen)
+
+
+def with_selection(**moves):
+    """Return a sweep with other moves of whole kernels."""
+    return recompiled(sweep_once, select_kernels=recompiled(kernel_parts.select_kernels, **moves))
 
 
 WRONG = {
@@ -317,21 +399,33 @@ WRONG = {
             ("total += 0.5 * math.log(prior_precision(state, settings, k, a))", "total += 0.0")
         ),
     ),
+    "kernels whatever their share": (
+        "kernels left out",
+        lambda: with_selection(
+            select_kernel=rewritten(kernel_parts.select_kernel, ("prior + log_odds", "prior"))
+        ),
+    ),
+    "exchange at random": (
+        "kernels left out",
+        lambda: with_selection(exchange_kernels=rewritten(
+            kernel_parts.exchange_kernels, ("draw_use(rng, 0.5, gain)", "draw_use(rng, 0.5, 0.0)")
+        )),
+    ),
     "noise with a wrong shape": (
         "plain",
-        lambda: recompiled(alternate, sweep_once=recompiled(
+        lambda: recompiled(
             sweep_once,
             _draw_noise=rewritten(least_squares._draw_noise, ("0.5 * n * classes", "0.5 * n")),
-        )),
+        ),
     ),
     "coefficients of before": (
         "plain",
-        lambda: recompiled(alternate, sweep_once=rewritten(
+        lambda: rewritten(
             sweep_once,
             ("    if not draw_coefficients(rng, state, work, settings):\n        return False\n",
              ""),
             ("    places = ", "    draw_coefficients(rng, state, work, settings)\n    places = "),
-        )),
+        ),
     ),
 }  # fmt: skip
 
@@ -341,6 +435,7 @@ WRONG = {
 def test_a_wrong_step_is_noticed(name):
     variant, make = WRONG[name]
     priors, columns = VARIANTS[variant]
-    with np.errstate(all="ignore"):  # a chain may be lost altogether
-        z = geweke(make(), priors, columns, sweeps=200_000)
+    with np.errstate(all="ignore"):  # a draw may be lost altogether
+        wrong = recompiled(sweep_each, sweep_once=make())
+        z = changes_of_one_sweep(wrong, priors, columns, draws=300_000)
     assert not np.isfinite(z).all() or np.abs(z).max() > 6

@@ -28,6 +28,7 @@ from sparsekern.datasets import load
 
 PAPER_SETTINGS = {
     "center": False, "scale": False, "noise_prior": (1, 1), "n_wander": 100, "integration": "mode",
+    "pairs": False,
 }  # fmt: skip
 MODERATE = ((20, 50, 2.04, 0.991), (200, 50, 2.09, 0.978), (1000, 20, 2.20, 0.955))
 MASSIVE = (

@@ -228,7 +228,7 @@ def test_options_of_the_search():
     plain = regress()
     for options in (
         {"n_starts": 4}, {"swaps": True}, {"close": False}, {"evidence": "bic"}, {"n_wander": 30},
-        {"n_refine": 1}, {"refit_drift": True}, {"size_penalty": 0},
+        {"n_refine": 1}, {"refit_drift": True}, {"pairs": False}, {"size_penalty": 0},
         {"size_penalty": 0.5, "max_features": 5},
     ):  # fmt: skip
         np.testing.assert_array_equal(regress(**options).selected_features_, [2, 4])
@@ -518,6 +518,7 @@ def test_parameters_out_of_range(parameters, words):
         ({"n_jobs": 1.5}, "n_jobs must be a whole number"),
         ({"close": "yes"}, "close must be True or False"),
         ({"refit_drift": 1}, "refit_drift must be True or False"),
+        ({"pairs": None}, "pairs must be True or False"),
         ({"center": 1}, "center must be True or False"),
         ({"scale": None}, "scale must be True or False"),
         ({"window": "wide"}, "window must be a positive number"),

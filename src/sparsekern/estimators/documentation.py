@@ -196,6 +196,9 @@ n_starts : int, default=1
 swaps : {"auto", True, False}, default="auto"
     Whether correlated features are exchanged for each other; "auto": if two have a correlation
     beyond .9.
+pairs : bool, default=True
+    Whether, where no single change improves, two features are added at once that may matter only
+    together, as in :math:`x_1x_2`. Of more than 5,000 features those best alone are paired.
 close : bool, default=True
     Whether the neighbours of every model of the window are looked at in the end.
 screen : int or None, default=None

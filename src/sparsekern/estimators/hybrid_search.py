@@ -74,6 +74,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
     refit_drift: bool
     n_starts: int
     swaps: Any
+    pairs: bool
     close: bool
     screen: int | None
     search_rows: int
@@ -132,6 +133,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
             n_wander=check_count("n_wander", self.n_wander, 0),
             n_refine=check_count("n_refine", self.n_refine),
             refit_drift=check_flag("refit_drift", self.refit_drift),
+            pairs=check_flag("pairs", self.pairs),
             close=check_flag("close", self.close),
         )
 

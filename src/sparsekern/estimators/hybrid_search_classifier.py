@@ -103,6 +103,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         refit_drift: bool = False,
         n_starts: int = 1,
         swaps: Any = "auto",
+        pairs: bool = True,
         close: bool = True,
         screen: int | None = None,
         search_rows: int = 500,
@@ -131,6 +132,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         self.refit_drift = refit_drift
         self.n_starts = n_starts
         self.swaps = swaps
+        self.pairs = pairs
         self.close = close
         self.screen = screen
         self.search_rows = search_rows

@@ -133,6 +133,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         refit_drift: bool = False,
         n_starts: int = 1,
         swaps: Any = "auto",
+        pairs: bool = True,
         close: bool = True,
         screen: int | None = None,
         search_rows: int = 500,
@@ -170,6 +171,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         self.refit_drift = refit_drift
         self.n_starts = n_starts
         self.swaps = swaps
+        self.pairs = pairs
         self.close = close
         self.screen = screen
         self.search_rows = search_rows

@@ -81,3 +81,7 @@ class Backend(Protocol):
         of the problem's features, in their order; the results are [B, T, q].
         """
         ...
+
+    def slope(self, targets: np.ndarray, latent: np.ndarray, last: float) -> np.ndarray:
+        """Return the slope of log p(y | f) in f, up to a factor; ``last``: the last parameter."""
+        ...

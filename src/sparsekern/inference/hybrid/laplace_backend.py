@@ -7,7 +7,7 @@ import numpy as np
 from . import inner_laplace
 from ._contract import Batch
 from .cpu import CpuBackend
-from .responses import RESPONSES
+from .responses import RESPONSES, response_slopes
 
 _WIDTH = 1e-3  # of differences in log parameters
 
@@ -86,3 +86,8 @@ class LaplaceBackend(CpuBackend):
             ),
         )
         return means, variances
+
+    def slope(self, targets: np.ndarray, latent: np.ndarray, last: float) -> np.ndarray:
+        """Return the slope of log p(y | f) in f."""
+        code, freedom, _ = self._law
+        return response_slopes(code, targets, latent, last, freedom)

@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..._jit import jit
 from ...random.half_line_moments import log_normal_cdf
 
@@ -60,6 +62,15 @@ def response_terms(code, y, f, last, freedom):
     value = math.lgamma(y + size) - math.lgamma(size) - math.lgamma(y + 1.0)
     value += size * math.log(size / total) + y * (f - math.log(total))
     return value, size * (y - mean) / total, (y + size) * size * mean / (total * total)
+
+
+@jit
+def response_slopes(code, y, f, last, freedom):
+    """Return the slopes of many responses."""
+    out = np.empty_like(f)
+    for i in range(f.shape[0]):
+        out[i] = response_terms(code, y[i], f[i], last, freedom)[1]
+    return out
 
 
 @jit

@@ -57,6 +57,8 @@ class SearchSettings:
     refit_drift : bool
         Whether a model that has wandered off by three features or more has its neighbours scored
         at its own parameters in place of the best model's.
+    pairs : bool
+        Whether two features may be added at once.
     close : bool
         Whether step 3 is made.
     max_models : int
@@ -75,6 +77,7 @@ class SearchSettings:
     n_wander: int = 20
     n_refine: int = 5
     refit_drift: bool = False
+    pairs: bool = True
     close: bool = True
     max_models: int = 100
     memo: bool = True
@@ -155,8 +158,16 @@ class ModelScores:
         """Return the number of bandwidths of a model."""
         return min(size, 1) if self.shared else size
 
-    def _start(self, model: Features, near: FittedModel | None) -> np.ndarray:
-        """Return parameters to start from: those of a neighbour where they fit."""
+    def _start(self, model: Features, near: FittedModel | None, shift: float) -> np.ndarray:
+        """Return parameters to start from: those of a neighbour where they fit.
+
+        ``shift`` is added to the log bandwidths.
+        """
+        start = self._usual_start(model, near)
+        start[1:-1] += shift
+        return start
+
+    def _usual_start(self, model: Features, near: FittedModel | None) -> np.ndarray:
         count = self.n_bandwidths(len(model))
         start = np.zeros(count + 2)
         start[1:-1] = np.log(2.0 * max(1, len(model)))  # the mean distance of scaled data
@@ -174,14 +185,19 @@ class ModelScores:
             start[1 + place] = known.get(feature, usual)
         return start
 
-    def fit(self, models: list[Features], near: FittedModel | None = None) -> list[FittedModel]:
-        """Fit models in full, those that are known already excepted, and return all of them."""
+    def fit(
+        self, models: list[Features], near: FittedModel | None = None, shift: float = 0.0
+    ) -> list[FittedModel]:
+        """Fit models in full, those that are known already excepted, and return all of them.
+
+        They start from the parameters of ``near``, with ``shift`` added to the log bandwidths.
+        """
         known = self.fitted if self.settings.memo else {}
         groups: dict[int, list[Features]] = {}
         for model in dict.fromkeys(model for model in models if model not in known):
             groups.setdefault(self.n_bandwidths(len(model)), []).append(model)
         for group in groups.values():
-            start = np.array([self._start(model, near) for model in group])
+            start = np.array([self._start(model, near, shift) for model in group])
             fits = fit_batch(self.backend, self.describe(group), start, self.settings.prior)
             self.n_fits += len(group)
             for place, model in enumerate(group):
@@ -197,6 +213,22 @@ class ModelScores:
                 if model not in self.fitted or fitted.score > self.fitted[model].score:
                     self.fitted[model] = fitted
         return [self.fitted[model] for model in models]
+
+    def score_at_start(
+        self, models: list[Features], near: FittedModel | None, shift: float
+    ) -> np.ndarray:
+        """Return scores of models of one size at the parameters that fits would start from."""
+        start = np.array([self._start(model, near, shift) for model in models])
+        self.n_plug_ins += len(models)
+        values = self.backend.log_likelihood(self.describe(models), start)
+        return values + self.log_prior(len(models[0]))
+
+    def slope(self, model: FittedModel) -> np.ndarray:
+        """Return the slope of the log-likelihood at the function of a model, up to a factor."""
+        batch = self.describe([model.features])
+        points = self.columns[batch.features[0]].T
+        latent, _ = self.backend.predict(batch, model.parameters[None, None], points[None])
+        return self.backend.slope(self.response, latent[0, 0], float(model.parameters[-1]))
 
     @property
     def best(self) -> FittedModel:

@@ -1,7 +1,8 @@
 r"""The hybrid search over feature sets, by scores as in :mod:`.scoring`.
 
 1. *Climb*: score all neighbours of the best model; fit in full, best first, those within
-   :math:`\log c+12` of it; move at the first improvement; stop when there is none.
+   :math:`\log c+12` of it; move at the first improvement. Where there is none, add two features at
+   once that may matter only together (:mod:`.pairs`); stop if that does not improve either.
 2. *Wander*: score the neighbours of a wandering model at the best model's parameters, fit the best
    few in full, if within the same distance of the best model; step to a neighbour with probability
    proportional to its plug-in posterior. An improvement starts 1 again. With ``refit_drift`` a
@@ -27,6 +28,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .pairs import MOST_FEATURES, promising_pairs, rank_polynomials
 from .scoring import Features, FittedModel, ModelScores
 from .smooth_climb import climb_smoothly, is_rough
 
@@ -36,6 +38,8 @@ from .smooth_climb import climb_smoothly, is_rough
 _CLOSING_SLACK = 2.0
 _LEAST_REACH = float(np.log(20.0)) + 4.0
 _DRIFT = 3  # features by which a model has wandered off
+_PAIRS = 16  # of each list, added where no single change improves
+_SHIFTS = (0.0, -1.0, -2.0)  # of log bandwidths, at which pairs are scored
 _CLOSING_BATCH = 128  # fits of the last step made at a time: none of them decides about the others
 
 
@@ -109,10 +113,40 @@ class HybridSearch(ModelScores):
                     better = leader
                     break
             if better is None:
+                better = self._pair_up(best, changes, scores)
+            if better is None:
                 return best
             best = better
             self._note("climb", best)
         return best
+
+    def _pair_up(
+        self, best: FittedModel, changes: np.ndarray, scores: np.ndarray
+    ) -> FittedModel | None:
+        """Return the best model with two features more, if it is better."""
+        room = self.settings.max_features - len(best.features)
+        if not self.settings.pairs or room < 2 or self.stopped:
+            return None
+        added = np.flatnonzero((changes[:, 0] < 0) & (changes[:, 1] >= 0))
+        if len(added) > MOST_FEATURES:
+            added = added[np.argsort(-scores[added], kind="stable")[:MOST_FEATURES]]
+        others = np.sort(changes[added, 1])
+        polynomials = rank_polynomials(self.columns[others])
+        pairs = others[promising_pairs(polynomials, self.slope(best), _PAIRS)]
+        models = [tuple(sorted({*best.features, int(i), int(j)})) for i, j in pairs]
+        if not models:
+            return None
+        # the parameters of the empty model are those of noise alone
+        near = best if best.features else None
+        # what matters only together is often rougher than what was found before
+        hopes = np.array([self.score_at_start(models, near, shift) for shift in _SHIFTS])
+        top = np.argsort(-hopes.max(axis=0), kind="stable")[: self.settings.n_refine]
+        chosen = np.argmax(hopes[:, top], axis=0)
+        fits = [best]
+        for number, shift in enumerate(_SHIFTS):
+            fits += self.fit([models[place] for place in top[chosen == number]], near, shift)
+        leader = max(fits, key=lambda model: model.score)
+        return None if leader is best else leader
 
     def _wander(self, best: FittedModel) -> FittedModel | None:
         walker = best.features

@@ -19,15 +19,16 @@ PARTS = (
     "support_vectors", "regression", "family_accuracy", "doubly_sparse_cases",
     "doubly_sparse_speed", "doubly_sparse_leukemia", "doubly_sparse_calibration",
     "doubly_sparse_slab", "doubly_sparse_inclusion", "doubly_sparse_growth", "hybrid_tables",
-    "hybrid_speed",
-    "hybrid_correlated", "hybrid_gpu", "vector_machine_accuracy", "vector_machine_speed",
+    "hybrid_speed", "hybrid_correlated", "hybrid_gpu", "interactions", "vector_machine_accuracy",
+    "vector_machine_speed",
     "multiple_kernel_designs", "multiple_kernel_accuracy", "multiple_kernel_speed",
     "kernel_projection_accuracy", "kernel_projection_speed",
 )  # fmt: skip
 _WITH_JOBS = (
     "family_accuracy", "support_vectors", "doubly_sparse_cases", "doubly_sparse_leukemia",
     "doubly_sparse_calibration", "doubly_sparse_slab", "doubly_sparse_inclusion", "hybrid_tables",
-    "hybrid_correlated", "regression", "vector_machine_accuracy", "multiple_kernel_designs",
+    "hybrid_correlated", "interactions", "regression", "vector_machine_accuracy",
+    "multiple_kernel_designs",
     "multiple_kernel_accuracy", "kernel_projection_accuracy",
 )  # fmt: skip
 _WITH_SETS = (

@@ -237,7 +237,9 @@ def test_an_even_effect_survives_screening(wide):
 def test_screening_for_several_classes(wide):
     codes = np.digitize(wide[:, 20], [-0.5, 0.5])
     for likelihood in ("logit", "probit"):
-        model = classify(wide, np.array(["b", "c", "a"])[codes], screen=3, likelihood=likelihood)
+        model = classify(
+            wide, np.array(["b", "c", "a"])[codes], screen=3, likelihood=likelihood, draws=500
+        )
         np.testing.assert_array_equal(model.selected_features_, [20])
 
 
@@ -363,6 +365,7 @@ def test_bad_labels(y, words):
         ({"intercept_variance": 0.0}, "intercept_variance must be positive"),
         ({"feature_moves": 0}, "feature_moves must be at least 1, got 0"),
         ({"feature_swaps": -1}, "feature_swaps must be at least 0, got -1"),
+        ({"feature_pairs": 1.5}, "feature_pairs must be a whole number"),
         ({"bandwidth_moves": 0}, "bandwidth_moves must be at least 1"),
         ({"active_set_moves": 0}, "active_set_moves must be at least 1"),
         ({"latent_scans": 0}, "latent_scans must be at least 1"),

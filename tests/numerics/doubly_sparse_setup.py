@@ -10,7 +10,12 @@ from sparsekern._jit import jit
 from sparsekern.bases.feature_columns import FeatureColumns, rebuild_features
 from sparsekern.inference._contract import Plan
 from sparsekern.inference.mcmc.doubly_sparse_sampler import DoublySparseSampler
-from sparsekern.inference.mcmc.features import swap_features, toggle_features, walk_bandwidths
+from sparsekern.inference.mcmc.features import (
+    swap_features,
+    toggle_features,
+    toggle_pairs,
+    walk_bandwidths,
+)
 from sparsekern.kernels.feature_sums import FEATURE_KERNELS
 from sparsekern.likelihoods._augmented import renew_working
 from sparsekern.linalg.whitened_factor import empty_factor
@@ -28,7 +33,15 @@ def make_sampler(likelihood, features, response, model, **options):
     ``make`` may be another class of samplers.
     """
     make = options.pop("make", DoublySparseSampler)
-    chosen = {"toggles": 2, "swaps": 1, "walks": 1, "moves": 3, "scans": 2, "n_monitored": 2}
+    chosen = {
+        "toggles": 2,
+        "pair_toggles": 1,
+        "swaps": 1,
+        "walks": 1,
+        "moves": 3,
+        "scans": 2,
+        "n_monitored": 2,
+    }
     learned = "learned noise" in likelihood.provides
     described = DoublySparseModel(
         likelihood,
@@ -169,19 +182,24 @@ def bare(features, model, included, bandwidths, rows, response, nu, precision=No
 
 
 @jit
-def record_features(rng, basis, factor, spare, sums, other, log_odds, counts, graph, log_step, eta):
-    """Sweep over the features alone; ``counts``: toggles, exchanges and walks of a sweep.
+def record_features(
+    rng, basis, factor, spare, sums, other, log_odds, counts, graph, pairs, log_step, eta
+):
+    """Sweep over the features alone; ``counts``: toggles, exchanges, walks and pairs of a sweep.
 
     ``eta[t]`` receives the bandwidths after sweep t. Returns the largest difference between the
     evidence carried along and one made from scratch.
     """
     steps = np.zeros(log_step.shape[0], np.int64)
-    tallies = np.zeros((4, 2), np.int64)
+    tallies = np.zeros((5, 2), np.int64)
     drift = 0.0
     for t in range(eta.shape[0]):
         evidence = rebuild_features(basis, factor, sums)
         evidence = toggle_features(
             rng, basis, factor, spare, sums, other, evidence, counts[0], log_odds, tallies
+        )
+        evidence = toggle_pairs(
+            rng, basis, factor, spare, sums, other, evidence, counts[3], pairs, log_odds, tallies
         )
         evidence = swap_features(
             rng, basis, factor, spare, sums, other, evidence, counts[1], graph, tallies

@@ -20,10 +20,15 @@ from numba import njit
 
 from sparsekern.bases.feature_columns import load_from_sums
 from sparsekern.inference.mcmc.feature_graph import FeatureGraph
-from sparsekern.inference.mcmc.features import swap_features, toggle_features, walk_bandwidths
+from sparsekern.inference.mcmc.features import (
+    swap_features,
+    toggle_features,
+    toggle_pairs,
+    walk_bandwidths,
+)
 
 N, NU, ROWS = 6, 2.5, [0, 2, 3]
-COUNTS = np.array([1, 1, 1])
+COUNTS = np.array([1, 1, 1, 1])
 PROBABILITY = 0.25
 
 
@@ -39,6 +44,11 @@ def _path(p):
     starts = np.array([0, *(np.arange(1, p) * 2 - 1), 2 * p - 2])
     neighbors = [b for a in range(p) for b in (a - 1, a + 1) if 0 <= b < p]
     return FeatureGraph(starts, np.array(neighbors))
+
+
+def _pairs(p):
+    """Each feature and the next."""
+    return np.array([(a, a + 1) for a in range(p - 1)])
 
 
 def _functionals(eta):
@@ -82,7 +92,7 @@ def _chain(record, p, kind, noise_prior, latents, room, sweeps, counts=COUNTS, l
     odds = np.log(PROBABILITY / (1 - PROBABILITY)) if log_odds is None else log_odds
     step = np.full(p, np.log(1.0)) + 0.3 * np.arange(p)
     rng = np.random.default_rng(12)
-    drift, tallies = record(rng, *pieces, odds, counts, _path(p), step, eta)
+    drift, tallies = record(rng, *pieces, odds, counts, _path(p), _pairs(p), step, eta)
     assert drift < 1e-9
     return _functionals(eta), tallies
 
@@ -108,21 +118,23 @@ CASES = [
 @pytest.mark.parametrize(("kind", "noise_prior", "latents"), CASES)
 def test_features_and_bandwidths(kind, noise_prior, latents):
     z, tallies = _compare(
-        record_features, kind=kind, noise_prior=noise_prior, latents=latents, sweeps=250_000
+        record_features, kind=kind, noise_prior=noise_prior, latents=latents, sweeps=500_000
     )
     assert kind in KERNELS
     assert (tallies[:, 1] > 1000).all()
     assert max(map(abs, z.values())) < 4, z
 
 
-@pytest.mark.parametrize("room", [1, 2])
+@pytest.mark.parametrize("room", [1, 2, 3])
 def test_prior_that_ends(room):
-    """Room for one or two of three features; exchanges are the only way between full sets."""
+    """Room for one, two or all of three features; exchanges are the only way between full sets."""
     z, _ = _compare(record_features, p=3, room=room, sweeps=250_000)
     assert max(map(abs, z.values())) < 4, z
 
 
-@pytest.mark.parametrize("counts", [(1, 0, 0), (3, 2, 0), (1, 0, 3)], ids=str)
+@pytest.mark.parametrize(
+    "counts", [(1, 0, 0, 0), (3, 2, 0, 0), (1, 0, 3, 0), (1, 0, 0, 3)], ids=str
+)
 def test_moves_in_other_numbers(counts):
     """Every move keeps the law whatever the others do; toggles alone must already reach it."""
     z, _ = _compare(record_features, counts=np.array(counts), sweeps=250_000)
@@ -139,7 +151,37 @@ def test_forgotten_degrees_of_the_neighbours_are_noticed():
     """An end of the path is proposed half as often as it proposes."""
     swap = rewritten(swap_features, "value - evidence + ratio", "value - evidence")
     record = recompiled(record_features, swap_features=swap)
-    z, _ = _compare(record, p=3, sweeps=120_000, counts=np.array([1, 6, 1]))
+    z, _ = _compare(record, p=3, sweeps=120_000, counts=np.array([1, 6, 1, 0]))
+    assert max(map(abs, z.values())) > 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "(2.0 * log_odds if entering else -2.0 * log_odds)",
+            "(log_odds if entering else -log_odds)",
+        ),
+        ("if entering != (second < 0) or", "if"),
+        ("_include(basis, pair[1], two)", "_include(basis, pair[1], one)"),
+    ],
+    ids=["odds", "one of two", "bandwidth"],
+)
+def test_wrong_pairs_are_noticed(old, new):
+    toggle = rewritten(toggle_pairs, old, new)
+    record = recompiled(record_features, toggle_pairs=toggle)
+    features, response, precision = _data(2)
+    pieces = bare(
+        features, MODEL, [0], [0.5], ROWS, response, NU, precision, noise_prior=(2.0, 1.0), room=4
+    )
+    exact = _exact(2, "rbf", (2.0, 1.0), 1, 2, 48)
+    eta = np.zeros((60_000, 2))
+    odds = np.log(PROBABILITY / (1 - PROBABILITY))
+    counts = np.array([1, 0, 1, 3])
+    record(np.random.default_rng(3), *pieces, odds, counts, _path(2), _pairs(2), np.zeros(2), eta)
+    z = scores(_functionals(eta), exact)
+    print(worst(z))
     assert max(map(abs, z.values())) > 6
 
 
@@ -171,8 +213,8 @@ def test_stale_evidence_is_noticed():
     eta = np.zeros((60_000, 2))
     odds = np.log(PROBABILITY / (1 - PROBABILITY))
     record = recompiled(record_features, toggle_features=toggle)
-    counts = np.array([3, 0, 0])
-    record(np.random.default_rng(3), *pieces, odds, counts, _path(2), np.zeros(2), eta)
+    counts = np.array([3, 0, 0, 0])
+    record(np.random.default_rng(3), *pieces, odds, counts, _path(2), _pairs(2), np.zeros(2), eta)
     z = scores(_functionals(eta), exact)
     print(worst(z))
     assert max(map(abs, z.values())) > 6
@@ -195,8 +237,8 @@ def test_exchange_at_another_bandwidth_is_noticed():
     eta = np.zeros((200_000, 2))
     odds = np.log(PROBABILITY / (1 - PROBABILITY))
     record = recompiled(record_features, swap_features=swap)
-    counts = np.array([1, 3, 1])
-    record(np.random.default_rng(3), *pieces, odds, counts, _path(2), np.zeros(2), eta)
+    counts = np.array([1, 3, 1, 0])
+    record(np.random.default_rng(3), *pieces, odds, counts, _path(2), _pairs(2), np.zeros(2), eta)
     z = scores(_functionals(eta), exact)
     print(worst(z))
     assert max(map(abs, z.values())) > 6

@@ -142,7 +142,7 @@ def alternate(name, sweeps, seed, **options):
 
 def _paired_scores(name, count, seed, **options):
     before, after, tallies = from_prior_by_one_sweep(name, count, seed, **options)
-    assert (tallies[:7, 1] > 0).all()  # every kind of move was taken
+    assert (tallies[:8, 1] > 0).all()  # every kind of move was taken
     z = {}
     for key in before:
         difference = after[key] - before[key]
@@ -155,7 +155,7 @@ def _paired_scores(name, count, seed, **options):
 def _alternate_scores(name, sweeps, seed, **options):
     ours, tallies = alternate(name, sweeps, seed, **options)
     names, ours = stack(ours)
-    assert (tallies[:7, 1] > 0).all()
+    assert (tallies[:8, 1] > 0).all()
     rng = np.random.default_rng(seed + 100)
     count = 5 * sweeps
     sample = _prior(rng, name, count)

@@ -9,7 +9,13 @@ from numpy.testing import assert_allclose
 from sparsekern.bases._compiled import value_newcomer
 from sparsekern.bases.feature_columns import load_from_sums, rebuild_features
 from sparsekern.inference.mcmc.feature_graph import correlation_graph
-from sparsekern.inference.mcmc.features import swap_features, toggle_features, walk_bandwidths
+from sparsekern.inference.mcmc.features import (
+    PAIR,
+    swap_features,
+    toggle_features,
+    toggle_pairs,
+    walk_bandwidths,
+)
 from sparsekern.linalg.active_changes import commit_birth, commit_death
 from sparsekern.linalg.active_moves import value_death
 from sparsekern.linalg.whitened_factor import FORM
@@ -136,7 +142,8 @@ def test_evidence_carried_through_feature_moves(kind, noise_prior, latents):
         features, model, included, bandwidths, rows, 0.3 * response, nu, precision,
         noise_prior=noise_prior,
     )  # fmt: skip
-    tallies, steps = np.zeros((4, 2), np.int64), np.zeros(P, np.int64)
+    tallies, steps = np.zeros((5, 2), np.int64), np.zeros(P, np.int64)
+    pairs = np.array([[0, 1], [1, 2], [0, P - 1]])
     graph = correlation_graph(features.T, 2)
     start = rebuild_features(basis, factor, sums)
     offset = start - _dense(
@@ -147,6 +154,7 @@ def test_evidence_carried_through_feature_moves(kind, noise_prior, latents):
     for _ in range(60):
         shared = (rng, basis, factor, spare, sums, other)
         evidence = toggle_features(*shared, evidence, 3, 0.0, tallies)
+        evidence = toggle_pairs(*shared, evidence, 2, pairs, 0.0, tallies)
         evidence = swap_features(*shared, evidence, 2, graph, tallies)
         evidence = walk_bandwidths(
             *shared, evidence, 2, np.full(P, np.log(0.5)), steps, False, tallies
@@ -209,9 +217,11 @@ def test_room_for_features_is_never_exceeded():
     features = rng.standard_normal((N, P))
     pieces = bare(features, MODEL, [0, 2], [0.5, 1.0], [1], np.zeros(N), 1.0, np.zeros(N), room=2)
     eta = np.zeros((5000, P))
-    counts, graph = np.array([3, 1, 1]), correlation_graph(features.T)
-    _, tallies = record_features(rng, *pieces, 3.0, counts, graph, np.full(P, np.log(0.5)), eta)
+    counts, graph = np.array([3, 1, 1, 2]), correlation_graph(features.T)
+    pairs, step = np.array([[0, 1], [1, 2], [0, 2]]), np.full(P, np.log(0.5))
+    _, tallies = record_features(rng, *pieces, 3.0, counts, graph, pairs, step, eta)
     assert ((eta > 0).sum(1) <= 2).all()
+    assert tallies[PAIR, 0] == 10_000
     assert tallies[0, 1] > 100
 
 

@@ -30,7 +30,7 @@ def test_tempered_chains_have_the_same_posterior():
     exact, error = exact_means(BASE)
     sample, state = _tempered(150_000, 5)
     z = compare(sample, exact, error)
-    tried, accepted = state.tallies[7]
+    tried, accepted = state.tallies[8]
     assert tried == 150_000
     assert 0.3 < accepted / tried < 0.999
     assert max(map(abs, z.values())) < 4, z

@@ -166,6 +166,9 @@ feature_moves : int or None, default=None
 feature_swaps : int, default=2
     Exchanges of an included for an excluded feature in a sweep, half of them for one that it
     is correlated with (with up to 5,000 features).
+feature_pairs : int, default=4
+    Toggles of two features at once in a sweep, from a list of pairs that may matter only together
+    by how products of simple functions of them go with the response (with up to 5,000 features).
 bandwidth_moves : int, default=4
     Walks on the bandwidth of every included feature in a sweep.
 active_set_moves : int, default=20

@@ -45,6 +45,7 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
     screen_by: str
     feature_moves: int | None
     feature_swaps: int
+    feature_pairs: int
     bandwidth_moves: int
     active_set_moves: int
     latent_scans: int
@@ -116,6 +117,7 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         sweep = {
             "toggles": toggles,
             "swaps": check_count("feature_swaps", self.feature_swaps, 0),
+            "pair_toggles": check_count("feature_pairs", self.feature_pairs, 0),
             "walks": check_count("bandwidth_moves", self.bandwidth_moves),
             "moves": check_count("active_set_moves", self.active_set_moves),
             "scans": check_count("latent_scans", self.latent_scans),

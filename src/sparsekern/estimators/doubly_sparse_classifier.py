@@ -109,6 +109,7 @@ class DoublySparseClassifier(
         standardize: bool = True,
         feature_moves: int | None = None,
         feature_swaps: int = 2,
+        feature_pairs: int = 4,
         bandwidth_moves: int = 4,
         active_set_moves: int = 20,
         latent_scans: int = 3,
@@ -142,6 +143,7 @@ class DoublySparseClassifier(
         self.standardize = standardize
         self.feature_moves = feature_moves
         self.feature_swaps = feature_swaps
+        self.feature_pairs = feature_pairs
         self.bandwidth_moves = bandwidth_moves
         self.active_set_moves = active_set_moves
         self.latent_scans = latent_scans

@@ -110,6 +110,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         standardize: bool = True,
         feature_moves: int | None = None,
         feature_swaps: int = 2,
+        feature_pairs: int = 4,
         bandwidth_moves: int = 4,
         active_set_moves: int = 20,
         latent_scans: int = 3,
@@ -146,6 +147,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         self.standardize = standardize
         self.feature_moves = feature_moves
         self.feature_swaps = feature_swaps
+        self.feature_pairs = feature_pairs
         self.bandwidth_moves = bandwidth_moves
         self.active_set_moves = active_set_moves
         self.latent_scans = latent_scans

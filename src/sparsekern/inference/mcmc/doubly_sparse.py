@@ -24,7 +24,7 @@ from ...likelihoods._compiled import update_working
 from ...linalg.whitened_factor import WhitenedFactor, empty_factor, refactor, response_energy
 from .active_set import move_active_set
 from .feature_graph import FeatureGraph
-from .features import swap_features, toggle_features, walk_bandwidths
+from .features import swap_features, toggle_features, toggle_pairs, walk_bandwidths
 from .function_scale import move_function_scale
 from .gibbs import store_function
 from .scales import DIRECTIONS, adapt_width, slice_scales
@@ -48,7 +48,7 @@ class DoublySparseState(NamedTuple):
     log_step: np.ndarray  # float64[p], walk on each bandwidth
     steps: np.ndarray  # int64[p], walks that shaped it
     slab: np.ndarray  # int64[n], 1 in the slab, 0 in the spike (nothing without a continuous spike)
-    tallies: np.ndarray  # int64[8, 2], attempts and acceptances after tuning
+    tallies: np.ndarray  # int64[9, 2], attempts and acceptances after tuning
 
 
 class DoublySparseDraws(NamedTuple):
@@ -96,7 +96,9 @@ class DoublySparseSettings(NamedTuple):
     diagonal: np.ndarray  # float64[1, n], bound on the prior variance of f over the slab's
     log_odds: float  # prior log odds that a feature is included
     graph: FeatureGraph  # features to exchange for each other
+    pairs: np.ndarray  # int64[q, 2], features to toggle together
     toggles: int
+    pair_toggles: int
     swaps: int
     walks: int
     moves: int
@@ -160,6 +162,10 @@ def sweep_features(rng, state, work, settings, tuning):
         evidence = toggle_features(
             rng, basis, factor, spare, sums, other, evidence, settings.toggles, settings.log_odds,
             tallies,
+        )  # fmt: skip
+        evidence = toggle_pairs(
+            rng, basis, factor, spare, sums, other, evidence, settings.pair_toggles, settings.pairs,
+            settings.log_odds, tallies,
         )  # fmt: skip
         evidence = swap_features(
             rng, basis, factor, spare, sums, other, evidence, settings.swaps, settings.graph,

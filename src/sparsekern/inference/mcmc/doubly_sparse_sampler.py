@@ -19,11 +19,14 @@ from .doubly_sparse import (
     run_doubly_sparse,
 )
 from .feature_graph import MOST_FEATURES, NEIGHBORS, correlation_graph
+from .feature_pairs import promising_pairs, rank_polynomials
 from .first_feature import single_feature_evidence
 from .sampler import REQUIRES
 
 _ALONE, _STRETCHED = 0, 3  # rows of DIRECTIONS
 _START_VECTORS = 10
+_PAIRS = 8  # of features, in each list of those that may matter only together
+_PAIR_ROWS = 500  # by which they are judged
 _TRIED_BANDWIDTH = 0.3  # at which single features are compared for a start
 
 
@@ -39,9 +42,9 @@ class DoublySparseSampler:
         Responses as the likelihood wants them.
     candidates : ndarray of int or None
         Training rows that may become active; None: all.
-    toggles, swaps, walks, moves, scans : int
-        Toggled and exchanged features, rounds of walks, active-set moves and latent scans of a
-        sweep.
+    toggles, pair_toggles, swaps, walks, moves, scans : int
+        Toggled features and pairs of them, exchanged features, rounds of walks, active-set moves
+        and latent scans of a sweep.
     n_monitored : int
         Training rows whose expected response is followed for convergence.
     """
@@ -56,6 +59,7 @@ class DoublySparseSampler:
         *,
         candidates: np.ndarray | None = None,
         toggles: int = 20,
+        pair_toggles: int = 4,
         swaps: int = 2,
         walks: int = 4,
         moves: int = 20,
@@ -95,7 +99,9 @@ class DoublySparseSampler:
             graph=correlation_graph(
                 self._columns, NEIGHBORS if model.select_features and p <= MOST_FEATURES else 0
             ),
+            pairs=self._list_pairs(pair_toggles),
             toggles=toggles if model.select_features else 0,
+            pair_toggles=pair_toggles,
             swaps=swaps,
             walks=walks,
             moves=moves if chosen else 0,
@@ -103,6 +109,18 @@ class DoublySparseSampler:
             directions=np.array(slices, dtype=np.int64),
             function_moves="function moves" in provides and bool(slices),
         )
+
+    def _list_pairs(self, toggles: int) -> np.ndarray:
+        """Return the pairs of features that may matter only together, by the responses alone."""
+        none = np.zeros((0, 2), np.int64)
+        p, n = self._columns.shape
+        if not self.model.select_features or toggles == 0 or p > MOST_FEATURES or self._room < 2:
+            return none
+        rows = np.linspace(0, n - 1, min(n, _PAIR_ROWS)).astype(np.int64)
+        polynomials = rank_polynomials(self._columns[:, rows])
+        working = np.atleast_2d(self.model.likelihood.start_working(self.response))[:, rows]
+        lists = [promising_pairs(polynomials, response, _PAIRS) for response in working]
+        return np.unique(np.vstack([none, *lists]), axis=0)
 
     @property
     def engine(self) -> str:
@@ -160,7 +178,7 @@ class DoublySparseSampler:
             log_step=np.full(p, math.log(0.5)),
             steps=np.zeros(p, np.int64),
             slab=slab,
-            tallies=np.zeros((8, 2), np.int64),
+            tallies=np.zeros((9, 2), np.int64),
         )
         self._start_features(rng, chain, state)
         return state

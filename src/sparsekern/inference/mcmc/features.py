@@ -5,6 +5,9 @@ The prior: feature l is included with probability :math:`\pi`, and then its band
 
 - toggle a feature drawn uniformly: a newcomer gets a bandwidth from the prior, which cancels, so
   the acceptance ratio is :math:`\Delta\log m\pm\log\frac\pi{1-\pi}`;
+- toggle two features at once, a pair drawn from a list made beforehand of pairs that may matter
+  only together (:mod:`.feature_pairs`), if both are included or both excluded: :math:`\Delta\log
+  m\pm2\log\frac\pi{1-\pi}`;
 - swap an included feature k for an excluded one l, which takes over the bandwidth: l is drawn
   from all excluded ones, :math:`\Delta\log m`, or, every other time, from the :math:`d_k`
   neighbours of k in a graph of correlated features, :math:`\Delta\log m+\log d_k-\log d_l`
@@ -26,7 +29,7 @@ from ...bases.feature_columns import load_from_sums
 from ...kernels.feature_sums import add_feature
 from ...linalg.whitened_factor import FORM, count_columns
 
-ENTER, LEAVE, EXCHANGE, WALK = range(4)
+ENTER, LEAVE, EXCHANGE, WALK, PAIR = range(5)
 _WALK_TARGET = 0.44
 _LOG_STEP_BOUNDS = (math.log(1e-3), math.log(5.0))
 
@@ -68,6 +71,22 @@ def _take(factor, spare, sums, other_sums):
 
 
 @jit
+def _include(basis, feature, bandwidth):
+    size = basis.n_features[0]
+    basis.features[size] = feature
+    basis.bandwidths[size] = bandwidth
+    basis.n_features[0] = size + 1
+
+
+@jit
+def _exclude(basis, place):
+    last = basis.n_features[0] - 1
+    basis.features[place] = basis.features[last]
+    basis.bandwidths[place] = basis.bandwidths[last]
+    basis.n_features[0] = last
+
+
+@jit
 def toggle_features(
     rng, basis, factor, spare, sums, other_sums, evidence, moves, log_odds, tallies
 ):
@@ -99,13 +118,49 @@ def toggle_features(
         evidence = value
         _take(factor, spare, sums, other_sums)
         if kind == ENTER:
-            basis.features[last + 1] = feature
-            basis.bandwidths[last + 1] = change
-            basis.n_features[0] = last + 2
+            _include(basis, feature, change)
         else:
-            basis.features[place] = basis.features[last]
-            basis.bandwidths[place] = basis.bandwidths[last]
-            basis.n_features[0] = last
+            _exclude(basis, place)
+    return evidence
+
+
+@jit
+def toggle_pairs(
+    rng, basis, factor, spare, sums, other_sums, evidence, moves, pairs, log_odds, tallies
+):
+    """Try to toggle both features of ``moves`` pairs drawn from ``pairs``, int64[q, 2].
+
+    A pair of which one is included is left alone: single toggles are for that.
+    """
+    for _ in range(moves if pairs.shape[0] > 0 else 0):
+        pair = pairs[rng.integers(0, pairs.shape[0])]
+        first, second = find_feature(basis, pair[0]), find_feature(basis, pair[1])
+        size = basis.n_features[0]
+        entering = first < 0
+        tallies[PAIR, 0] += 1
+        if entering != (second < 0) or (entering and size + 2 > basis.features.shape[0]):
+            continue
+        one = rng.standard_exponential() if entering else -basis.bandwidths[first]
+        two = rng.standard_exponential() if entering else -basis.bandwidths[second]
+        if not entering and size == 2:  # nothing but rounding would be left
+            for a in range(factor.n_active[0]):
+                other_sums[a] = 0.0
+        else:
+            _shift(basis, factor, pair[0], one, sums, other_sums)
+            _shift(basis, factor, pair[1], two, other_sums, other_sums)
+        value = load_from_sums(basis, spare, other_sums)
+        ratio = value - evidence + (2.0 * log_odds if entering else -2.0 * log_odds)
+        if not math.log(rng.random()) < ratio:
+            continue
+        tallies[PAIR, 1] += 1
+        evidence = value
+        _take(factor, spare, sums, other_sums)
+        if entering:
+            _include(basis, pair[0], one)
+            _include(basis, pair[1], two)
+        else:
+            _exclude(basis, first)
+            _exclude(basis, find_feature(basis, pair[1]))  # it may have moved
     return evidence
 
 

@@ -35,7 +35,7 @@ from .doubly_sparse import (
 from .doubly_sparse_sampler import DoublySparseSampler
 from .gibbs import store_function
 
-TEMPERATURE = 7  # row of the tallies
+TEMPERATURE = 8  # row of the tallies
 
 
 class TemperedState(NamedTuple):
@@ -56,7 +56,7 @@ class TemperedState(NamedTuple):
     log_step: np.ndarray
     steps: np.ndarray
     slab: np.ndarray
-    tallies: np.ndarray  # int64[8, 2], of the coldest alone
+    tallies: np.ndarray  # int64[9, 2], of the coldest alone
 
 
 @jit

@@ -63,6 +63,7 @@ def test_pairs_against_a_loop(monkeypatch, block, count):
             scores[i, j] = np.square(products).sum()
         expected += sorted(scores, key=lambda pair: -scores[pair])[:count]
     found = promising_pairs(polynomials, slope, count)
+    assert_array_equal(promising_pairs(polynomials, slope, count, 3), found)
     assert [tuple(pair) for pair in found] == list(dict.fromkeys(expected))
 
 

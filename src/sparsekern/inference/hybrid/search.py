@@ -61,6 +61,7 @@ class HybridSearch(ModelScores):
     report: Callable[[FittedModel], bool] | None = None
     path: list[tuple[str, FittedModel]] = field(default_factory=list)
     stopped: bool = False
+    paired: set[Features] = field(default_factory=set)
 
     def run(self, starts: list[Features]) -> None:
         """Search from each of the models given."""
@@ -126,14 +127,15 @@ class HybridSearch(ModelScores):
     ) -> FittedModel | None:
         """Return the best model with two features more, if it is better."""
         room = self.settings.max_features - len(best.features)
-        if not self.settings.pairs or room < 2 or self.stopped:
+        if not self.settings.pairs or room < 2 or self.stopped or best.features in self.paired:
             return None
+        self.paired.add(best.features)
         added = np.flatnonzero((changes[:, 0] < 0) & (changes[:, 1] >= 0))
         if len(added) > MOST_FEATURES:
             added = added[np.argsort(-scores[added], kind="stable")[:MOST_FEATURES]]
         others = np.sort(changes[added, 1])
         polynomials = rank_polynomials(self.columns[others])
-        pairs = others[promising_pairs(polynomials, self.slope(best), _PAIRS)]
+        pairs = others[promising_pairs(polynomials, self.slope(best), _PAIRS, self.backend.workers)]
         models = [tuple(sorted({*best.features, int(i), int(j)})) for i, j in pairs]
         if not models:
             return None

@@ -16,8 +16,12 @@ product for each (a, b), and never p x p numbers at a time.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from scipy.stats import rankdata
+
+from .chains import count_workers
 
 MOST_FEATURES = 5000  # beyond, all products cost more than the search
 DEGREE = 3
@@ -45,7 +49,9 @@ def rank_polynomials(columns: np.ndarray) -> np.ndarray:
     return out
 
 
-def promising_pairs(polynomials: np.ndarray, slope: np.ndarray, count: int) -> np.ndarray:
+def promising_pairs(
+    polynomials: np.ndarray, slope: np.ndarray, count: int, n_jobs: int | None = None
+) -> np.ndarray:
     """Return the pairs of features that go with ``slope`` the most, without repetition.
 
     Parameters
@@ -54,6 +60,8 @@ def promising_pairs(polynomials: np.ndarray, slope: np.ndarray, count: int) -> n
     slope : ndarray of shape (n,)
     count : int
         Pairs of each list.
+    n_jobs : int or None
+        Threads; the pairs do not depend on it.
 
     Returns
     -------
@@ -62,38 +70,46 @@ def promising_pairs(polynomials: np.ndarray, slope: np.ndarray, count: int) -> n
     degrees, p, _ = polynomials.shape
     centred = slope - slope.mean()
     size = np.sqrt(centred @ centred)
-    if size == 0.0 or not np.isfinite(size):
+    if size == 0.0 or not np.isfinite(size) or p < 2:
         return np.zeros((0, 2), np.int64)
-    centred /= size
-    lists = [(np.zeros(0), np.zeros((0, 2), np.int64))] * degrees
-    for first in range(0, p - 1, _BLOCK):
-        last = min(first + _BLOCK, p - 1)
-        rows = polynomials[:, first:last] * centred
-        others = polynomials[:, first + 1 :]
-        total = np.zeros((last - first, p - 1 - first))
-        for d in range(degrees):
-            for a, b in {*((d, b) for b in range(d + 1)), *((a, d) for a in range(d + 1))}:
-                total += (rows[a] @ others[b].T) ** 2
-            # row i and column j stand for first + i and first + 1 + j: each pair once;
-            # rounded, so that copies of a feature count as equal whatever BLAS made of them
-            lists[d] = _longest(lists[d], np.round(np.triu(total), 9), first, count)
-    pairs = np.vstack([pairs[scores > 0.0] for scores, pairs in lists])
-    _, kept = np.unique(pairs, axis=0, return_index=True)
-    return pairs[np.sort(kept)]
+    weighted = centred / size
+    starts = range(0, p - 1, _BLOCK)
+    with ThreadPoolExecutor(count_workers(n_jobs, len(starts))) as pool:
+        blocks = list(
+            pool.map(lambda first: _pairs_of_block(polynomials, weighted, first, count), starts)
+        )
+    found = []
+    for d in range(degrees):
+        scores = np.concatenate([block[d][0] for block in blocks])
+        pairs = np.vstack([block[d][1] for block in blocks])
+        order = np.argsort(-scores, kind="stable")[:count]
+        found.append(pairs[order[scores[order] > 0.0]])
+    listed = np.vstack(found)
+    _, kept = np.unique(listed, axis=0, return_index=True)
+    return listed[np.sort(kept)]
 
 
-def _longest(
-    known: tuple[np.ndarray, np.ndarray], block: np.ndarray, first: int, count: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the best ``count`` of the pairs known and those of a block, best first."""
-    flat = block.ravel()
-    near = np.arange(len(flat))
-    if len(flat) > count:
-        # all that are as large as the last one taken, so that ties do not hang on their order
-        near = np.flatnonzero(flat >= np.partition(flat, len(flat) - count)[len(flat) - count])
-    near = near[np.argsort(-flat[near], kind="stable")[:count]]
-    rows, places = np.unravel_index(near, block.shape)
-    scores = np.concatenate([known[0], flat[near]])
-    pairs = np.vstack([known[1], np.column_stack([first + rows, first + 1 + places])])
-    order = np.argsort(-scores, kind="stable")[:count]
-    return scores[order], pairs[order]
+def _pairs_of_block(
+    polynomials: np.ndarray, weighted: np.ndarray, first: int, count: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return scores and pairs of each list whose smaller feature is in the block from ``first``."""
+    degrees, p, _ = polynomials.shape
+    last = min(first + _BLOCK, p - 1)
+    rows = polynomials[:, first:last] * weighted
+    others = polynomials[:, first + 1 :]
+    total = np.zeros((last - first, p - 1 - first))
+    found = []
+    for d in range(degrees):
+        for a, b in [*((d, b) for b in range(d)), *((a, d) for a in range(d + 1))]:
+            total += (rows[a] @ others[b].T) ** 2
+        # row i and column j stand for first + i and first + 1 + j: each pair once;
+        # rounded, so that copies of a feature count as equal whatever BLAS made of them
+        flat = np.round(np.triu(total), 9).ravel()
+        near = np.arange(len(flat))
+        if len(flat) > count:
+            # all as large as the last one taken, so that ties do not hang on their order
+            near = np.flatnonzero(flat >= np.partition(flat, len(flat) - count)[len(flat) - count])
+        near = near[np.argsort(-flat[near], kind="stable")[:count]]
+        i, j = np.unravel_index(near, total.shape)
+        found.append((flat[near], np.column_stack([first + i, first + 1 + j])))
+    return found

@@ -365,7 +365,7 @@ def test_bad_labels(y, words):
         ({"intercept_variance": 0.0}, "intercept_variance must be positive"),
         ({"feature_moves": 0}, "feature_moves must be at least 1, got 0"),
         ({"feature_swaps": -1}, "feature_swaps must be at least 0, got -1"),
-        ({"feature_pairs": 1.5}, "feature_pairs must be a whole number"),
+        ({"feature_pairs": -1}, "feature_pairs must be at least 0, got -1"),
         ({"bandwidth_moves": 0}, "bandwidth_moves must be at least 1"),
         ({"active_set_moves": 0}, "active_set_moves must be at least 1"),
         ({"latent_scans": 0}, "latent_scans must be at least 1"),

@@ -78,7 +78,7 @@ def test_no_precision(p, n, most, largest):
     precise = sample["variance"] / (2.0 / (3.0 + 0.5 * n - 1.0))  # IG(a + n/2, b), nothing else
     z["variance"] = _z(np.minimum(precise, 50.0), 1.0)
     print(worst(z))
-    assert (state.tallies[:8, 1] > 0).all()
+    assert (state.tallies[: 8 if most > 1 else 7, 1] > 0).all()  # no pairs where one is the most
     assert max(map(abs, z.values())) < 4, z
 
 

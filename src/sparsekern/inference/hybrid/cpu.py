@@ -10,10 +10,10 @@ import numpy as np
 from ..mcmc.blas_threads import single_blas_thread
 from ..mcmc.chains import count_workers
 from . import compiled, compiled_derivatives
-from ._contract import Batch
+from ._contract import Batch, GaussianResponse
 
 
-class CpuBackend:
+class CpuBackend(GaussianResponse):
     """Compute with numba and LAPACK.
 
     Parameters
@@ -82,7 +82,3 @@ class CpuBackend:
             lambda a, b: compiled.predict_points(batch, parameters, points, a, b, means, variances),
         )
         return means, variances
-
-    def slope(self, targets: np.ndarray, latent: np.ndarray, last: float) -> np.ndarray:
-        """Return the slope of log p(y | f) in f, times the variance of the noise."""
-        return targets - latent

@@ -15,7 +15,7 @@ import torch
 
 from ...kernels.evaluate import LAPLACIAN, MATERN32, MATERN52
 from ...kernels.feature_sums import FAR, FARTHEST
-from ._contract import JITTERS, Batch
+from ._contract import JITTERS, Batch, GaussianResponse
 
 _LOG_2PI = math.log(2.0 * math.pi)
 _MATRICES = 12  # of n x n numbers that one problem needs at the most, per bandwidth
@@ -26,7 +26,7 @@ def cuda_is_available() -> bool:
     return bool(torch.cuda.is_available())
 
 
-class CudaBackend:
+class CudaBackend(GaussianResponse):
     """Compute with torch.
 
     Parameters
@@ -297,7 +297,3 @@ class CudaBackend:
                 means[part, t] = torch.where(good[:, None], scale * mean, math.nan).cpu().numpy()
                 variances[part, t] = torch.where(good[:, None], variance, math.nan).cpu().numpy()
         return means, variances
-
-    def slope(self, targets: np.ndarray, latent: np.ndarray, last: float) -> np.ndarray:
-        """Return the slope of log p(y | f) in f, times the variance of the noise."""
-        return targets - latent

@@ -29,7 +29,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..mcmc.feature_pairs import MOST_FEATURES, promising_pairs, rank_polynomials
+from ..mcmc.feature_graph import MOST_FEATURES
+from ..mcmc.feature_pairs import promising_pairs, rank_polynomials
 from .scoring import Features, FittedModel, ModelScores
 from .smooth_climb import climb_smoothly, is_rough
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 NEIGHBORS = 10  # nearest by squared correlation, for each feature
-MOST_FEATURES = 5000  # beyond, all correlations cost more than the chains
+MOST_FEATURES = 5000  # beyond, all pairs of features cost more than chains or a search
 _BLOCK = 512  # features whose correlations are held at a time
 
 

@@ -23,7 +23,6 @@ from scipy.stats import rankdata
 
 from .chains import count_workers
 
-MOST_FEATURES = 5000  # beyond, all products cost more than the search
 DEGREE = 3
 _BLOCK = 256  # features whose products with all others are held at a time
 _FLAT = 1e-6  # of a polynomial's variance, below which it is a combination of those before

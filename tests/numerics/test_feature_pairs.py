@@ -44,9 +44,19 @@ def test_what_ties_leave_no_room_for_is_zero():
     assert_array_equal(found[:, 2], 0)
 
 
+def open_torch_blocks(*arguments):
+    from sparsekern.inference.hybrid.cuda import CudaBackend
+
+    return CudaBackend(1.0, device="cpu").blocks_of_pairs(*arguments)
+
+
 @pytest.mark.parametrize("block", [1, 3, 256])
 @pytest.mark.parametrize("count", [1, 4, 1000])
-def test_pairs_against_a_loop(monkeypatch, block, count):
+@pytest.mark.parametrize("by_torch", [False, True], ids=["numpy", "torch"])
+def test_pairs_against_a_loop(monkeypatch, block, count, by_torch):
+    if by_torch:
+        pytest.importorskip("torch")
+    open_blocks = open_torch_blocks if by_torch else pairs_module.blocks_of_pairs
     monkeypatch.setattr(pairs_module, "_BLOCK", block)
     rng = np.random.default_rng(1)
     polynomials = rank_polynomials(rng.standard_normal((9, 30)))
@@ -62,9 +72,18 @@ def test_pairs_against_a_loop(monkeypatch, block, count):
             ]
             scores[i, j] = np.square(products).sum()
         expected += sorted(scores, key=lambda pair: -scores[pair])[:count]
-    found = promising_pairs(polynomials, slope, count)
-    assert_array_equal(promising_pairs(polynomials, slope, count, 3), found)
+    found = promising_pairs(polynomials, slope, count, open_blocks=open_blocks)
+    assert_array_equal(promising_pairs(polynomials, slope, count, 3, open_blocks), found)
     assert [tuple(pair) for pair in found] == list(dict.fromkeys(expected))
+
+
+def test_copies_of_features_in_the_order_of_features():
+    rng = np.random.default_rng(2)
+    columns = rng.standard_normal((3, 40))[np.arange(600) % 3]
+    slope = columns[0] * columns[1]
+    found = promising_pairs(rank_polynomials(columns, 2), slope, 7, 2)
+    firsts = [(0, j) for j in range(1, 600) if j % 3 == 1][:7]
+    assert_array_equal(found[:7], firsts)
 
 
 def test_no_pairs():
@@ -161,7 +180,9 @@ def test_pairs_within_limits(monkeypatch):
     original = search_module.rank_polynomials
     monkeypatch.setattr(search_module, "MOST_FEATURES", 7)
     monkeypatch.setattr(
-        search_module, "rank_polynomials", lambda part: seen.append(len(part)) or original(part)
+        search_module,
+        "rank_polynomials",
+        lambda part, jobs: seen.append(len(part)) or original(part, jobs),
     )
     run_search(data, starts=((5,),), n_wander=0, close=False)
     assert set(seen) == {7}

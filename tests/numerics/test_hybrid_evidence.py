@@ -39,9 +39,32 @@ def open_torch(memory_limit=1.0):
     return CudaBackend(memory_limit, device="cpu")
 
 
-@pytest.fixture(params=["cpu", "torch"])
-def backend(request):
-    return CpuBackend() if request.param == "cpu" else open_torch()
+def open_triton(monkeypatch):
+    """The torch backend with Triton's kernel: on a CUDA device, else interpreted."""
+    torch = pytest.importorskip("torch")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu":
+        monkeypatch.setenv("TRITON_INTERPRET", "1")  # looked at when Triton is imported
+    pytest.importorskip("triton")
+    from sparsekern.inference.hybrid import cuda, fused
+
+    fused._open.cache_clear()
+    assert fused.open_fused_toggles(device, N) is not None
+    backend = cuda.CudaBackend(1.0, device=device)
+    backend.toggles = np.errstate(all="ignore")(backend.toggles)  # the interpreter is NumPy
+    return backend
+
+
+@pytest.fixture(params=["cpu", "torch", "triton"])
+def backend(request, monkeypatch):
+    if request.param == "triton":
+        yield open_triton(monkeypatch)
+        monkeypatch.undo()
+        from sparsekern.inference.hybrid import fused
+
+        fused._open.cache_clear()
+    else:
+        yield CpuBackend() if request.param == "cpu" else open_torch()
 
 
 def problems(rng, kind, shared, count=6, k=13):
@@ -229,6 +252,23 @@ def test_toggles_and_exchanges_against_rebuilding(backend, kind, shared):
             at = np.array([u[0], *kept.values(), u[-1]])
             dense = log_likelihood(features, one.targets[0], at, kind)
             assert_allclose(value, dense, rtol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 16, 53])
+@pytest.mark.parametrize("kind", KERNELS)
+def test_toggles_of_any_number_of_rows(backend, kind, n):
+    rng = np.random.default_rng(n)
+    columns, response = rng.standard_normal((6, n)), rng.standard_normal(n)
+    features = np.array([[1, 3, 4]])
+    batch = Batch(
+        columns, FEATURE_KERNELS[kind], np.arange(n)[None], response[None], features,
+        np.array([3]), True,
+    )  # fmt: skip
+    u = np.array([0.4, 0.9, -1.8])
+    changes = np.array([(1, -1), (-1, 0), (3, 5), (-1, -1)])
+    models = [(3, 4), (0, 1, 3, 4), (1, 4, 5), (1, 3, 4)]
+    expected = [log_likelihood(columns[list(model)].T, response, u, kind) for model in models]
+    assert_allclose(backend.toggles(batch, u, changes, 0.9), expected, rtol=1e-11)
 
 
 def test_toggles_of_the_empty_model(backend):

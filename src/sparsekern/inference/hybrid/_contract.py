@@ -16,6 +16,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..mcmc import feature_pairs
+
 BOX = (-9.0, 12.0)  # where log parameters may lie
 JITTERS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6)  # of lambda, tried in turn where C does not factor
 
@@ -84,6 +86,12 @@ class Backend(Protocol):
 
     def slope(self, targets: np.ndarray, latent: np.ndarray, last: float) -> np.ndarray:
         """Return the slope of log p(y | f) in f, up to a factor; ``last``: the last parameter."""
+        ...
+
+    def blocks_of_pairs(
+        self, polynomials: np.ndarray, weighted: np.ndarray, count: int
+    ) -> feature_pairs.Block:
+        """Return what looks for pairs; see :func:`..mcmc.feature_pairs.blocks_of_pairs`."""
         ...
 
 

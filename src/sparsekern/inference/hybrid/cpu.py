@@ -9,6 +9,7 @@ import numpy as np
 
 from ..mcmc.blas_threads import single_blas_thread
 from ..mcmc.chains import count_workers
+from ..mcmc.feature_pairs import blocks_of_pairs
 from . import compiled, compiled_derivatives
 from ._contract import Batch, GaussianResponse
 
@@ -23,6 +24,7 @@ class CpuBackend(GaussianResponse):
     """
 
     together = 4
+    blocks_of_pairs = staticmethod(blocks_of_pairs)
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs

@@ -8,17 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from ...kernels.evaluate import LAPLACIAN, MATERN32, MATERN52
-from ...kernels.feature_sums import FAR, FARTHEST
+from ..mcmc.feature_pairs import Block
 from ._contract import JITTERS, Batch, GaussianResponse
+from .fused import open_fused_toggles
+from .torch_kernels import distances, kernel_derivatives, kernel_of_sums
+from .torch_pairs import blocks_of_pairs
 
 _LOG_2PI = math.log(2.0 * math.pi)
 _MATRICES = 12  # of n x n numbers that one problem needs at the most, per bandwidth
+
+
+class _Toggles(NamedTuple):
+    """One problem and the changes of its features, on the device."""
+
+    base: Any  # float64[n, n], sums of the features in it
+    columns: Any  # float64[p, n]
+    target: Any  # float64[n]
+    changes: Any  # int64[t, 2], feature that leaves and one that comes, 0 for none
+    weights: Any  # float64[t, 3], of the base, of what leaves and of what comes
+    scales: Any  # float64[2], amplitude and noise
+    kind: int  # code of the kernel
 
 
 def cuda_is_available() -> bool:
@@ -54,6 +68,10 @@ class CudaBackend(GaussianResponse):
             self._columns = (batch.columns, self._send(batch.columns))
         return self._columns[1]
 
+    def blocks_of_pairs(self, polynomials: np.ndarray, weighted: np.ndarray, count: int) -> Block:
+        """Return what looks for pairs."""
+        return blocks_of_pairs(self._send(polynomials), self._send(weighted), count)
+
     def _chunks(self, total: int, n: int, matrices: int) -> Iterator[slice]:
         numbers = self.memory_limit * 2**30 / 8
         step = max(1, int(numbers / (max(1, matrices) * n * n)))
@@ -61,11 +79,6 @@ class CudaBackend(GaussianResponse):
             yield slice(first, min(first + step, total))
 
     # pieces
-
-    def _distances(self, here: Any, there: Any, kind: int) -> Any:
-        difference = here[..., :, None] - there[..., None, :]
-        distances = difference.abs() if kind == LAPLACIAN else difference.square()
-        return distances.clamp_(max=FARTHEST)
 
     def _values(self, batch: Batch, part: slice) -> Any:
         """Return the features of problems at their rows, [b, s, n], and a mask [b, s]."""
@@ -90,33 +103,9 @@ class CudaBackend(GaussianResponse):
     def _sums(self, values: Any, others: Any, rates: Any, kind: int) -> Any:
         total = 0.0
         for place in range(values.shape[1]):
-            part = self._distances(values[:, place], others[:, place], kind)
+            part = distances(values[:, place], others[:, place], kind)
             total = total + rates[:, place, None, None] * part
         return total
-
-    @staticmethod
-    def _kernel(sums: Any, kind: int) -> Any:
-        if kind == MATERN32:
-            t = torch.sqrt(6.0 * sums).clamp_(max=FAR)
-            return (1.0 + t) * torch.exp(-t)
-        if kind == MATERN52:
-            t = torch.sqrt(10.0 * sums).clamp_(max=FAR)
-            return (1.0 + t + t.square() / 3.0) * torch.exp(-t)
-        return torch.exp(-sums)
-
-    @staticmethod
-    def _kernel_derivatives(sums: Any, kind: int) -> tuple[Any, Any, Any]:
-        if kind == MATERN32:
-            t = torch.sqrt(6.0 * sums).clamp_(max=FAR)
-            e = torch.exp(-t)
-            second = torch.where(t > 0, 9.0 * e / torch.where(t > 0, t, torch.ones_like(t)), 0.0)
-            return (1.0 + t) * e, -3.0 * e, second
-        if kind == MATERN52:
-            t = torch.sqrt(10.0 * sums).clamp_(max=FAR)
-            e = torch.exp(-t)
-            return (1.0 + t + t.square() / 3.0) * e, -5.0 / 3.0 * (1.0 + t) * e, 25.0 / 3.0 * e
-        e = torch.exp(-sums)
-        return e, -e, e
 
     def _factor(self, kernel: Any, amplitude: Any, noise: Any) -> tuple[Any, Any]:
         """Return the factors of C and which of them exist."""
@@ -153,7 +142,7 @@ class CudaBackend(GaussianResponse):
             u = self._send(parameters[part])
             values, mask = self._values(batch, part)
             sums = self._sums(values, values, self._rates(batch, u, mask), batch.kind)
-            kernel = self._kernel(sums, batch.kind)
+            kernel = kernel_of_sums(sums, batch.kind)
             root, good = self._factor(kernel, torch.exp(u[:, 0]), torch.exp(u[:, -1]))
             value = self._log_density(root, self._targets(batch, part, len(u)))
             out[part] = torch.where(good, value, -math.inf).cpu().numpy()
@@ -162,40 +151,53 @@ class CudaBackend(GaussianResponse):
     def toggles(
         self, batch: Batch, parameters: np.ndarray, changes: np.ndarray, bandwidth: float
     ) -> np.ndarray:
-        """Return l(u) of the first problem with features removed and added."""
-        out = np.empty(len(changes))
+        """Return l(u) of the first problem with features removed and added.
+
+        By one kernel for everything where there is Triton; what that does not factor, and all
+        where there is none, by torch.
+        """
         u = self._send(parameters[None])
         values, mask = self._values(batch, slice(0, 1))
         rates = self._rates(batch, u, mask)
-        base = self._sums(values, values, rates, batch.kind)
-        columns, rows = self._data(batch), self._send(batch.rows[0])
+        base = self._sums(values, values, rates, batch.kind)[0]
         count = int(batch.counts[0])
-        inside = batch.features[0, :count].tolist()
-        scale = dict(zip(inside, rates[0, :count].tolist(), strict=True))
-        target = self._send(batch.targets[0])
-        for part in self._chunks(len(changes), batch.rows.shape[1], 5):
-            change = changes[part]
-            sums = base.expand(len(change), -1, -1).clone()
+        rate_of = np.zeros(len(batch.columns))
+        rate_of[batch.features[0, :count]] = rates[0, :count].cpu().numpy()
+        leaves, comes = changes[:, 0] >= 0, changes[:, 1] >= 0
+        keep = count - leaves.astype(int) + comes > 0
+        lost = np.where(leaves & keep, rate_of[changes[:, 0]], 0.0)
+        gained = np.where(comes, math.exp(-bandwidth), 0.0)
+        problem = _Toggles(
+            base, self._data(batch)[:, self._send(batch.rows[0])], self._send(batch.targets[0]),
+            self._send(np.maximum(changes, 0)), self._send(np.column_stack([keep, lost, gained])),
+            torch.exp(u[0, [0, -1]]), batch.kind,
+        )  # fmt: skip
+        fused = open_fused_toggles(self.device, len(base))
+        if fused is None:
+            return self._toggle(problem, np.arange(len(changes)))
+        out = fused(*problem, self.memory_limit).cpu().numpy()
+        bad = np.flatnonzero(~np.isfinite(out))
+        if len(bad):
+            out[bad] = self._toggle(problem, bad)
+        return out
+
+    def _toggle(self, problem: _Toggles, chosen: np.ndarray) -> np.ndarray:
+        """Return l(u) after some of the changes of a problem, by torch."""
+        out = np.empty(len(chosen))
+        n = len(problem.target)
+        for part in self._chunks(len(chosen), n, 5):
+            at = self._send(chosen[part])
+            weights = problem.weights[at]
+            sums = weights[:, 0, None, None] * problem.base
             for side, sign in ((0, -1.0), (1, 1.0)):
-                at = np.flatnonzero(change[:, side] >= 0)
-                if len(at) == 0:
-                    continue
-                chosen = change[at, side]
-                if side == 0:
-                    rate = np.array([scale[int(j)] for j in chosen])
-                else:
-                    rate = np.full(len(at), math.exp(-bandwidth))
-                column = columns[self._send(chosen)][:, rows]
-                steps = self._distances(column, column, batch.kind)
-                sums[self._send(at)] += sign * self._send(rate)[:, None, None] * steps
-            left = count - (change[:, 0] >= 0) + (change[:, 1] >= 0)
-            sums[self._send(np.flatnonzero(left == 0))] = 0.0
-            kernel = self._kernel(sums.clamp_(min=0.0), batch.kind)
-            many = len(change)
-            root, good = self._factor(
-                kernel, torch.exp(u[:, 0]).expand(many), torch.exp(u[:, -1]).expand(many)
-            )
-            value = self._log_density(root, target.expand(many, -1))
+                there = torch.nonzero(weights[:, 1 + side]).ravel()
+                column = problem.columns[problem.changes[at[there], side]]
+                rate = sign * weights[there, 1 + side]
+                sums[there] += rate[:, None, None] * distances(column, column, problem.kind)
+            kernel = kernel_of_sums(sums.clamp_(min=0.0), problem.kind)
+            amplitude, noise = problem.scales.expand(len(at), 2).T
+            root, good = self._factor(kernel, amplitude, noise)
+            value = self._log_density(root, problem.target.expand(len(at), -1))
             out[part] = torch.where(good, value, -math.inf).cpu().numpy()
         return out
 
@@ -219,13 +221,12 @@ class CudaBackend(GaussianResponse):
         rates = self._rates(batch, u, mask)
         n = values.shape[2]
         pieces = [
-            rates[:, place, None, None]
-            * self._distances(values[:, place], values[:, place], batch.kind)
+            rates[:, place, None, None] * distances(values[:, place], values[:, place], batch.kind)
             for place in range(values.shape[1])
         ]
         sums = torch.stack(pieces).sum(dim=0)
         groups = ([sums] if batch.shared else pieces)[: m - 2]
-        kernel, first, second = self._kernel_derivatives(sums, batch.kind)
+        kernel, first, second = kernel_derivatives(sums, batch.kind)
         root, good = self._factor(kernel, amplitude, noise)
         target = self._targets(batch, part, count)
         value = torch.where(good, self._log_density(root, target), -math.inf)
@@ -285,9 +286,9 @@ class CudaBackend(GaussianResponse):
                 u = self._send(parameters[part, t])
                 rates = self._rates(batch, u, mask)
                 amplitude, noise = torch.exp(u[:, 0]), torch.exp(u[:, -1])
-                kernel = self._kernel(self._sums(values, values, rates, batch.kind), batch.kind)
+                kernel = kernel_of_sums(self._sums(values, values, rates, batch.kind), batch.kind)
                 root, good = self._factor(kernel, amplitude, noise)
-                cross = self._kernel(self._sums(values, there, rates, batch.kind), batch.kind)
+                cross = kernel_of_sums(self._sums(values, there, rates, batch.kind), batch.kind)
                 both = torch.cat([target[:, :, None], cross], dim=2)
                 solved = torch.linalg.solve_triangular(root, both, upper=False)
                 mean = (solved[:, :, :1] * solved[:, :, 1:]).sum(dim=1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -239,15 +239,15 @@ class ModelScores:
 
     def changes(self, model: Features) -> np.ndarray:
         """Return every toggle, and every exchange along the graph, as (out, in)."""
-        inside = set(model)
-        listed = [(j, -1) for j in model]
+        inside = np.array(model, np.int64)
+        listed: list[tuple[Any, Any]] = [(inside, np.int64(-1))]
         if len(model) < self.settings.max_features:
-            listed += [(-1, j) for j in range(len(self.columns)) if j not in inside]
+            listed.append((np.int64(-1), np.delete(np.arange(len(self.columns)), inside)))
         starts, neighbors = self.graph
-        for i in model:
+        for i in inside:
             near = neighbors[starts[i] : starts[i + 1]]
-            listed += [(i, int(j)) for j in near if int(j) not in inside]
-        return np.array(listed, dtype=np.int64).reshape(-1, 2)
+            listed.append((i, near[~np.isin(near, inside)]))
+        return np.vstack([np.column_stack(np.broadcast_arrays(*pair)) for pair in listed])
 
     def score_changes(self, model: Features, at: FittedModel) -> tuple[np.ndarray, np.ndarray]:
         """Return changes of ``model`` and their plug-in scores at the parameters of ``at``.

@@ -135,9 +135,11 @@ class HybridSearch(ModelScores):
         if len(added) > MOST_FEATURES:
             added = added[np.argsort(-scores[added], kind="stable")[:MOST_FEATURES]]
         others = np.sort(changes[added, 1])
-        polynomials = rank_polynomials(self.columns[others])
-        pairs = others[promising_pairs(polynomials, self.slope(best), _PAIRS, self.backend.workers)]
-        models = [tuple(sorted({*best.features, int(i), int(j)})) for i, j in pairs]
+        workers = self.backend.workers
+        polynomials = rank_polynomials(self.columns[others], workers)
+        open_blocks = self.backend.blocks_of_pairs
+        pairs = promising_pairs(polynomials, self.slope(best), _PAIRS, workers, open_blocks)
+        models = [tuple(sorted({*best.features, int(i), int(j)})) for i, j in others[pairs]]
         if not models:
             return None
         # the parameters of the empty model are those of noise alone

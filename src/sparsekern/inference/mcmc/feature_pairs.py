@@ -16,19 +16,27 @@ product for each (a, b), and never p x p numbers at a time.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from scipy.stats import rankdata
 
+from .blas_threads import single_blas_thread
 from .chains import count_workers
+
+# first feature and one past the last -> of each degree, places in the block of products with all
+# later features, and scores there: the strongest, and whatever else is at hand
+Block = Callable[[int, int], list[tuple[np.ndarray, np.ndarray]]]
 
 DEGREE = 3
 _BLOCK = 256  # features whose products with all others are held at a time
+_DIGITS = 9  # of scores: copies of a feature count as equal whatever BLAS made of them
+TIED = 10.0**-_DIGITS
 _FLAT = 1e-6  # of a polynomial's variance, below which it is a combination of those before
 
 
-def rank_polynomials(columns: np.ndarray) -> np.ndarray:
+def rank_polynomials(columns: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Return the polynomials of every feature, [degree, feature, row].
 
     They have mean zero and variance one over the rows; what ties leave no room for is zero: an
@@ -36,7 +44,15 @@ def rank_polynomials(columns: np.ndarray) -> np.ndarray:
     """
     p, n = columns.shape
     out = np.zeros((DEGREE, p, n))
-    ranks = (2.0 * rankdata(columns, axis=1) - 1.0) / n - 1.0 if n else np.zeros((p, 0))
+    starts = range(0, p if n else 0, _BLOCK)
+    parts = [(columns[first : first + _BLOCK], out[:, first : first + _BLOCK]) for first in starts]
+    with ThreadPoolExecutor(max(1, count_workers(n_jobs, len(parts)))) as pool:
+        list(pool.map(lambda part: _write_polynomials(*part), parts))
+    return out
+
+
+def _write_polynomials(columns: np.ndarray, out: np.ndarray) -> None:
+    ranks = (2.0 * rankdata(columns, axis=1) - 1.0) / columns.shape[1] - 1.0
     for degree in range(DEGREE):
         part = ranks ** (degree + 1)
         for _ in range(2):  # twice, since once leaves rounding errors of the parts taken out
@@ -45,11 +61,44 @@ def rank_polynomials(columns: np.ndarray) -> np.ndarray:
                 part -= np.mean(part * before, axis=1, keepdims=True) * before
         variance = np.mean(part**2, axis=1, keepdims=True)
         out[degree] = np.where(variance > _FLAT, part / np.sqrt(np.maximum(variance, _FLAT)), 0.0)
-    return out
+
+
+def new_products(degree: int) -> Iterator[tuple[int, int]]:
+    """Yield the (a, b) up to ``degree`` that are not up to the degree before, from zero."""
+    yield from ((degree, b) for b in range(degree))
+    yield from ((a, degree) for a in range(degree + 1))
+
+
+def blocks_of_pairs(polynomials: np.ndarray, weighted: np.ndarray, count: int) -> Block:
+    """Return the function that looks for the strongest pairs of a block of features."""
+
+    def look(first: int, last: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        rows = polynomials[:, first:last] * weighted
+        others = polynomials[:, first + 1 :]
+        total = np.zeros((last - first, others.shape[1]))
+        found = []
+        for degree in range(len(polynomials)):
+            for a, b in new_products(degree):
+                total += (rows[a] @ others[b].T) ** 2
+            # row i and column j stand for first + i and first + 1 + j: each pair once
+            corner = total[:, : last - first]
+            corner[:] = np.triu(corner)
+            floor = 0.0
+            if len(total) >= count:  # so many rows, so many entries are at least as large
+                floor = np.partition(total.max(axis=1), -count)[-count]
+            near = np.flatnonzero(total >= floor - TIED)
+            found.append((near, total.ravel()[near]))
+        return found
+
+    return look
 
 
 def promising_pairs(
-    polynomials: np.ndarray, slope: np.ndarray, count: int, n_jobs: int | None = None
+    polynomials: np.ndarray,
+    slope: np.ndarray,
+    count: int,
+    n_jobs: int | None = None,
+    open_blocks: Callable[[np.ndarray, np.ndarray, int], Block] = blocks_of_pairs,
 ) -> np.ndarray:
     """Return the pairs of features that go with ``slope`` the most, without repetition.
 
@@ -61,6 +110,8 @@ def promising_pairs(
         Pairs of each list.
     n_jobs : int or None
         Threads; the pairs do not depend on it.
+    open_blocks : callable
+        What computes the products; :func:`blocks_of_pairs` does on the CPU.
 
     Returns
     -------
@@ -71,44 +122,26 @@ def promising_pairs(
     size = np.sqrt(centred @ centred)
     if size == 0.0 or not np.isfinite(size) or p < 2:
         return np.zeros((0, 2), np.int64)
-    weighted = centred / size
+    look = open_blocks(polynomials, centred / size, count)
+
+    def search(first: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        found = []
+        for near, scores in look(first, min(first + _BLOCK, p - 1)):
+            rounded = np.round(scores, _DIGITS)
+            top = np.argsort(-rounded, kind="stable")[:count]
+            i, j = np.divmod(near[top], p - 1 - first)
+            found.append((rounded[top], np.column_stack([first + i, first + 1 + j])))
+        return found
+
     starts = range(0, p - 1, _BLOCK)
-    with ThreadPoolExecutor(count_workers(n_jobs, len(starts))) as pool:
-        blocks = list(
-            pool.map(lambda first: _pairs_of_block(polynomials, weighted, first, count), starts)
-        )
-    found = []
-    for d in range(degrees):
-        scores = np.concatenate([block[d][0] for block in blocks])
-        pairs = np.vstack([block[d][1] for block in blocks])
+    with single_blas_thread(), ThreadPoolExecutor(count_workers(n_jobs, len(starts))) as pool:
+        blocks = list(pool.map(search, starts))
+    listed = []
+    for degree in range(degrees):
+        scores = np.concatenate([block[degree][0] for block in blocks])
+        pairs = np.vstack([block[degree][1] for block in blocks])
         order = np.argsort(-scores, kind="stable")[:count]
-        found.append(pairs[order[scores[order] > 0.0]])
-    listed = np.vstack(found)
-    _, kept = np.unique(listed, axis=0, return_index=True)
-    return listed[np.sort(kept)]
-
-
-def _pairs_of_block(
-    polynomials: np.ndarray, weighted: np.ndarray, first: int, count: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return scores and pairs of each list whose smaller feature is in the block from ``first``."""
-    degrees, p, _ = polynomials.shape
-    last = min(first + _BLOCK, p - 1)
-    rows = polynomials[:, first:last] * weighted
-    others = polynomials[:, first + 1 :]
-    total = np.zeros((last - first, p - 1 - first))
-    found = []
-    for d in range(degrees):
-        for a, b in [*((d, b) for b in range(d)), *((a, d) for a in range(d + 1))]:
-            total += (rows[a] @ others[b].T) ** 2
-        # row i and column j stand for first + i and first + 1 + j: each pair once;
-        # rounded, so that copies of a feature count as equal whatever BLAS made of them
-        flat = np.round(np.triu(total), 9).ravel()
-        near = np.arange(len(flat))
-        if len(flat) > count:
-            # all as large as the last one taken, so that ties do not hang on their order
-            near = np.flatnonzero(flat >= np.partition(flat, len(flat) - count)[len(flat) - count])
-        near = near[np.argsort(-flat[near], kind="stable")[:count]]
-        i, j = np.unravel_index(near, total.shape)
-        found.append((flat[near], np.column_stack([first + i, first + 1 + j])))
-    return found
+        listed.append(pairs[order[scores[order] > 0.0]])
+    joined = np.vstack(listed)
+    _, kept = np.unique(joined, axis=0, return_index=True)
+    return joined[np.sort(kept)]

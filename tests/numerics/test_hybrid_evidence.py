@@ -271,6 +271,23 @@ def test_toggles_of_any_number_of_rows(backend, kind, n):
     assert_allclose(backend.toggles(batch, u, changes, 0.9), expected, rtol=1e-11)
 
 
+def test_nothing_is_left_of_the_only_feature(backend):
+    rng = np.random.default_rng(8)
+    columns, response = rng.standard_normal((3, 17)), rng.standard_normal(17)
+    columns[1] *= 1e9
+    batch = Batch(
+        columns, FEATURE_KERNELS["rbf"], np.arange(17)[None], response[None], np.array([[1]]),
+        np.array([1]), True,
+    )  # fmt: skip
+    u = np.array([0.4, 0.9, -1.8])
+    found = backend.toggles(batch, u, np.array([(1, 2), (1, -1)]), 0.9)
+    expected = (
+        log_likelihood(columns[[2]].T, response, u, "rbf"),
+        empty_likelihood(response, u[::2]),
+    )
+    assert_allclose(found, expected, rtol=1e-11)
+
+
 def test_toggles_of_the_empty_model(backend):
     batch = without_features(np.random.default_rng(7))
     u = np.array([0.4, -0.7])

@@ -35,7 +35,7 @@ def rows_to_search(response: np.ndarray, count: int, grid: str, seed: Any) -> np
 
 def within_reach(columns: np.ndarray) -> np.ndarray:
     """Return columns whose squares are numbers, each divided by its largest value."""
-    largest = np.abs(columns).max(axis=1, keepdims=True)
+    largest = np.maximum(columns.max(axis=1), -columns.min(axis=1))[:, None]
     return columns / np.where(largest > 0, largest, 1.0)
 
 
@@ -73,10 +73,13 @@ def single_features(
 
     The random numbers used are the same for any ``count``: more starts only add to a search.
     """
-    order = np.argsort(-marginal_scores(columns.T, response[:, None]), kind="stable")
     plain = np.abs((columns - columns.mean(axis=1, keepdims=True)) @ response)
     spread = columns.std(axis=1)
     first = int(np.argmax(plain / np.where(spread > 0, spread, 1.0)))
-    others = [int(j) for j in order[:1] if j != first]
-    others += [int(j) for j in rng.permutation(len(columns)) if j not in (first, *others)]
+    chance = rng.permutation(len(columns))
+    if count == 1:
+        return [(first,)]
+    leader = int(np.argmax(marginal_scores(columns.T, response[:, None])))
+    others = [leader] if leader != first else []
+    others += [int(j) for j in chance if j not in (first, leader)]
     return [(first,), *((j,) for j in others[: count - 1])]

@@ -78,7 +78,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
     center, scale : bool, default=True
         Centre y; scale features and y to unit variance. The priors presume both.
     device : {"auto", "cpu", "cuda"}, default="auto"
-        ``"cuda"`` needs torch; with Triton and a C compiler it is several times faster.
+        ``"cuda"`` needs torch; with torch 2.9 and a C compiler it is several times faster.
     memory_limit : float, default=4.0
         Gigabytes that a device may use.
     progress : {"auto", True, False}, default="auto"

@@ -164,13 +164,15 @@ class CudaBackend(GaussianResponse):
         rate_of = np.zeros(len(batch.columns))
         rate_of[batch.features[0, :count]] = rates[0, :count].cpu().numpy()
         leaves, comes = changes[:, 0] >= 0, changes[:, 1] >= 0
-        keep = count - leaves.astype(int) + comes > 0
+        keep = count > leaves  # nothing but rounding would be left of the base
         lost = np.where(leaves & keep, rate_of[changes[:, 0]], 0.0)
         gained = np.where(comes, math.exp(-bandwidth), 0.0)
+        columns, rows = self._data(batch), batch.rows[0]
+        if not np.array_equal(rows, np.arange(columns.shape[1])):
+            columns = columns[:, self._send(rows)]
         problem = _Toggles(
-            base, self._data(batch)[:, self._send(batch.rows[0])], self._send(batch.targets[0]),
-            self._send(np.maximum(changes, 0)), self._send(np.column_stack([keep, lost, gained])),
-            torch.exp(u[0, [0, -1]]), batch.kind,
+            base, columns, self._send(batch.targets[0]), self._send(np.maximum(changes, 0)),
+            self._send(np.column_stack([keep, lost, gained])), torch.exp(u[0, [0, -1]]), batch.kind,
         )  # fmt: skip
         fused = open_fused_toggles(self.device, len(base))
         if fused is None:

@@ -25,21 +25,21 @@ def _open(device: str) -> Callable[..., Any] | None:
     # Triton runs on processors only where it is interpreted, which is for tests
     if device == "cpu" and os.environ.get("TRITON_INTERPRET") != "1":
         return None
-    try:
-        from .triton_toggles import toggled_densities
-    except ImportError:  # torch comes without Triton on some systems
-        return None
     one = torch.ones(1, dtype=torch.float64, device=device)
     none = torch.zeros(2, dtype=torch.int64, device=device)
     try:
+        from .triton_toggles import toggled_densities
+
         toggled_densities(
             one[:, None], one[:, None], one, none[None], one.expand(1, 3), one.expand(2), RBF, 1.0
         )
+    except ImportError:  # torch comes without Triton on some systems
+        return None
     except Exception as error:  # a missing compiler, a driver that is too old, and more
         warnings.warn(
             f"Triton cannot compile for device={device!r} ({error}); plug-in scores are computed "
-            "by torch, several times slower. Triton needs a C compiler: install gcc, or set the "
-            "environment variable CC to one.",
+            "by torch, several times slower. It takes Triton 3.5 (torch 2.9) or later and a C "
+            "compiler: upgrade torch, install gcc, or set the environment variable CC to one.",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -176,6 +176,6 @@ def toggled_densities(
     _densities[(programs,)](
         base.contiguous(), columns.contiguous(), target.contiguous(), changes.contiguous(),
         weights.contiguous(), scales.contiguous(), scratch, out, total, n, width,
-        KIND=kind, BLOCK=_BLOCK, num_warps=_WARPS,
+        KIND=kind, BLOCK=_BLOCK, num_warps=_WARPS, enable_fp_fusion=True,
     )  # fmt: skip
     return out - 0.5 * n * _LOG_2PI

@@ -83,6 +83,16 @@ def _neighbourhood(bare: float) -> Row:
     return {"part": "neighbourhood", "p": 200, "ratio": time / len(changes) / bare, "aim": 1.7}
 
 
+def _compile() -> None:
+    """Call what is measured, for it to be compiled."""
+    make_search(*_scaled(100, 20)).run([(0,)])
+    X, y, _ = draw_design(50, 5, 0, False)
+    few = {"search": "mcmc", "chains": 1, "tune": 2, "draws": 4}
+    for options in ({}, few):
+        model = HybridSearchGPRegressor(random_state=0, progress=False, **options)
+        model.fit(X, y).predict(X)
+
+
 def _searches(quick: bool, bare: float) -> list[Row]:
     rows: list[Row] = []
     before = None
@@ -176,6 +186,7 @@ def measure(quick: bool) -> list[Row]:
     begin = clock.monotonic()
     with single_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        _compile()
         bare = bare_cholesky(100)
         rows = [_neighbourhood(bare), *_searches(quick, bare), *_comparators(quick)]
         rows += [*_local(quick), *_rows(quick)]

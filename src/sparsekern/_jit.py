@@ -1,80 +1,131 @@
 """The one compilation decorator of the package.
 
 numba's disk cache looks only at the file that holds a function: editing a callee in another
-file leaves a stale, wrong binary behind. The cache folder used here carries a hash of every
-source file that can hold compiled code, so any edit starts a fresh folder.
+file leaves a stale, wrong binary behind. The cache folder of a module carries a hash of every
+source that its compiled code can depend on, so an edit starts a fresh folder for the modules
+it can reach, and for no other.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import config
 
-_KEPT_CACHE_FOLDERS = 4  # source versions whose binaries stay on disk
+_KEPT_CACHE_FOLDERS = 4  # source versions of a module whose binaries stay on disk
+_IMPORT = re.compile(r"^\s*from (\.+)([\w.]*) import", re.MULTILINE)
 
 
-def _source_hash() -> str:
-    """Hash numba's version and every source that compiled code can depend on.
+class _Sources:
+    """The sources of the package, and what compiled code of each module can depend on.
 
-    Besides compiled functions these are the NamedTuples and constants they are compiled against;
-    estimators, figures and data sets hold neither.
+    Functions found by type (``_dispatch``) stand below inference, so everything there counts for
+    every module. An engine's file counts for the modules that import it, at once or by others.
+    Estimators, figures and data sets hold nothing that is compiled against.
     """
-    package = Path(__file__).parent
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(package.rglob("*.py")):
-        name = path.relative_to(package)
-        if name.parts[0] not in ("estimators", "plotting", "datasets"):
-            digest.update(str(name).encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+
+    def __init__(self, package: Path) -> None:
+        self._texts: dict[Path, str] = {}
+        for path in sorted(package.rglob("*.py")):
+            name = path.relative_to(package)
+            if name.parts[0] not in ("estimators", "plotting", "datasets"):
+                self._texts[name] = path.read_text()
+        self._below = {name for name in self._texts if name.parts[0] != "inference"}
+        self._digests = {
+            name: hashlib.sha256(f"{name}\n{text}".encode()).digest()
+            for name, text in self._texts.items()
+        }
+
+    def needed_by(self, module: str) -> set[Path]:
+        """Return the files on which compiled code of ``module`` (without the package) can depend.
+
+        No module: all of them.
+        """
+        if not module:
+            return set(self._texts)
+        name = Path(*module.split(".")).with_suffix(".py")
+        found, waiting = set(self._below), {name} & self._texts.keys()
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting |= self._imports(name)
+        return found
+
+    def _imports(self, name: Path) -> set[Path]:
+        """Return what a file imports; of a folder, every file in it."""
+        found = set()
+        for dots, target in _IMPORT.findall(self._texts[name]):
+            path = Path(*name.parts[: len(name.parts) - len(dots)], *filter(None, target.split(".")))
+            file = path.with_suffix(".py") if path.parts else path
+            found |= {file} if file in self._texts else {
+                other for other in self._texts if other.parent == path
+            }  # fmt: skip
+        return found
+
+    def digest(self, module: str) -> str:
+        """Return a hash of numba's version and of everything that ``module`` needs."""
+        digest = hashlib.sha256(numba.__version__.encode())
+        for name in sorted(self.needed_by(module)):
+            digest.update(self._digests[name])
+        return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> Path:
-    """Return the folder of this source version, made writable, older versions pruned."""
+def _writable_root() -> Path:
+    """Return the first folder that binaries can be written to."""
     chosen = os.environ.get("SPARSEKERN_CACHE_DIR")
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     roots = [Path(chosen)] if chosen else [home / "sparsekern"]
     user = os.getuid() if hasattr(os, "getuid") else "user"
     roots.append(Path(tempfile.gettempdir()) / f"sparsekern-cache-{user}")
-    name = "code-" + _source_hash()
     for root in roots:
-        folder = root / name
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                _prune(root, keep=folder)
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=root):
+                return root
         except OSError:  # a read-only home: the temporary folder serves instead
             continue
-        return folder
     raise RuntimeError(
         f"sparsekern found no writable folder for compiled code (tried {roots}); "
         "set the environment variable SPARSEKERN_CACHE_DIR to one."
     )
 
 
-def _prune(root: Path, keep: Path) -> None:
+def _prune(parent: Path, keep: Path) -> None:
     """Drop the binaries of old source versions, newest kept."""
-    folders = sorted(root.glob("code-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    folders = sorted(parent.glob("code-*"), key=lambda path: path.stat().st_mtime, reverse=True)
     for folder in folders[_KEPT_CACHE_FOLDERS:]:
         if folder != keep:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-_FOLDER = str(_cache_folder())
+_ROOT = _writable_root()
+_SOURCES = _Sources(Path(__file__).parent)
 _NUMBA: Any = config  # its settings are made at run time, out of sight of type checkers
+
+
+@cache
+def _folder(module: str) -> Path:
+    """Return the folder for binaries of ``module``, older versions pruned."""
+    inside = module.partition(".")[2] if module.split(".")[0] == __package__ else ""
+    folder = _ROOT / (inside or "package") / f"code-{_SOURCES.digest(inside)}"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _prune(folder.parent, keep=folder)
+    return folder
 
 
 def _compile(function: Callable[..., Any], inline: Any) -> Any:
     before = _NUMBA.CACHE_DIR
-    _NUMBA.CACHE_DIR = _FOLDER  # read once by numba, when the dispatcher is made
+    _NUMBA.CACHE_DIR = str(_folder(function.__module__))  # numba reads it once, here
     try:
         return numba.njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
     finally:
@@ -102,9 +153,9 @@ def jit_inlined(function: Callable[..., Any]) -> Any:
 
 def is_compiled(engine: str) -> bool:
     """Tell whether ``engine`` has run before from this disk cache, so that nothing must compile."""
-    return (Path(_FOLDER) / f"ran-{engine}").exists()
+    return (_folder(__package__) / f"ran-{engine}").exists()
 
 
 def mark_compiled(engine: str) -> None:
     """Remember that ``engine`` has run, and so is in the disk cache."""
-    (Path(_FOLDER) / f"ran-{engine}").touch()
+    (_folder(__package__) / f"ran-{engine}").touch()

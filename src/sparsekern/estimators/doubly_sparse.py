@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from .._checks import check_choice, check_count, check_flag, check_pair, check_positive, check_share
 from ..inference._contract import Plan
+from ..inference.hybrid.row_order import content_order
 from ..inference.mcmc.doubly_sparse_sampler import DoublySparseSampler
 from ..kernels.feature_sums import FEATURE_KERNELS
 from ..likelihoods._contract import Likelihood
@@ -95,7 +96,9 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
             count = check_count("screen", self.screen)
             seen = every[np.ix_(self._used_rows, self._screened)]
             if by == "evidence":
-                chosen = screen_by_evidence(seen, targets, count, kind, self.n_jobs)
+                # of equal responses the first rows are taken: which these are is left to chance
+                order = content_order(X[self._used_rows], targets[:, 0])
+                chosen = screen_by_evidence(seen[order], targets[order], count, kind, self.n_jobs)
             else:
                 chosen = screen_features(seen, targets, count)
             self._screened = self._screened[chosen]

@@ -9,9 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..inference.diagnostics import summarize_scalars
 from ..inference.mcmc.chains import ChainRun
+from .limits import warn_if_limited
 from .sampling import SamplingEstimator
 
 _TRACES = {"size_trace": "n_active", "features_trace": "n_features"}  # counts of every sweep
+_LIMITED_BY = {"n_active": "max_active", "n_features": "max_features"}
 _MOST_POINTWISE = 20_000_000  # numbers; beyond, the pointwise log-likelihood is made on demand
 
 
@@ -26,6 +28,7 @@ class DrawsEstimator(SamplingEstimator):
     _training: tuple[np.ndarray, np.ndarray]
     _monitored_name = "probability"  # what is followed at a few training rows
     _move_names: tuple[str, ...]  # by row of the chains' tallies
+    _limits: dict[str, int]  # the most that chains allow of a count, where there could be more
 
     def _keep(self, run: ChainRun, sampler: Any, response: np.ndarray) -> None:
         """Turn a run into fitted attributes and judge its convergence."""
@@ -38,6 +41,9 @@ class DrawsEstimator(SamplingEstimator):
         deciding = ("log_likelihood", self._monitored_name)
         judged = [name for name in self._scalars if name.partition("[")[0] in deciding]
         self._warn_unless_converged(self.diagnostics_, judged, self.n_draws_)
+        for count, most in self._limits.items():
+            draws = [v for name, v in self._scalars.items() if name.partition("[")[0] == count]
+            warn_if_limited(_LIMITED_BY[count], most, max(np.mean(v >= most) for v in draws))
 
     def _record(self, run: ChainRun, sampler: Any, response: np.ndarray) -> None:
         """Turn a run into fitted attributes."""
@@ -48,6 +54,7 @@ class DrawsEstimator(SamplingEstimator):
         def stack(name: str) -> np.ndarray:
             return np.stack([getattr(chain, name)[:kept] for chain in draws])
 
+        self._limits = sampler.limits
         self._training = self._training_data(sampler)
         self._monitored_rows = self._row_numbers(sampler.monitored_rows)
         self._draws = self._collect_draws(stack, sampler)

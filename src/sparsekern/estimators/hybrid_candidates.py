@@ -9,9 +9,10 @@ from sklearn.utils import check_random_state
 
 from ..inference.hybrid._contract import Backend
 from ..inference.hybrid.evidence import ParameterPrior
+from ..inference.hybrid.row_order import content_order
 from ..inference.hybrid.scoring import Features
 from ..inference.hybrid.screening import univariate_evidence
-from ..inference.hybrid.subsample import spread_over_response
+from ..inference.hybrid.subsample import spread_over_classes, spread_over_response
 from ..inference.mcmc.feature_graph import (
     MOST_FEATURES,
     FeatureGraph,
@@ -23,13 +24,28 @@ from .screening import marginal_scores
 _SWAP_CORRELATION = 0.9  # beyond which features are exchanged unless told otherwise
 _SWAP_NEIGHBORS = 5
 _SCREEN_ROWS = 200
+_LEAST_SHARE = 0.05  # of the rows of a search, for a class that is rarer
 GRIDS = ("value", "winsorized", "probability", "random")
+
+
+def in_content_order(features: np.ndarray, response: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the data with their rows in an order that does not depend on how they were sorted.
+
+    Whatever takes the first of several equal rows below then takes one by chance, and the same.
+    """
+    response = np.asarray(response)
+    order = content_order(features, np.asarray(response, dtype=np.float64))
+    return np.ascontiguousarray(features[order]), response[order]
 
 
 def rows_to_search(response: np.ndarray, count: int, grid: str, seed: Any) -> np.ndarray:
     """Return the rows that a search works on, sorted: ``count`` of them or all."""
-    if grid == "random" and len(response) > count:
+    if len(response) <= count:
+        return np.arange(len(response))
+    if grid == "random":
         return np.sort(check_random_state(seed).permutation(len(response))[:count])
+    if grid == "classes":
+        return spread_over_classes(response, count, _LEAST_SHARE)
     return spread_over_response(response, count, 1, grid)
 
 

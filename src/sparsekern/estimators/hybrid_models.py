@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import check_share
 from ..inference.hybrid.scoring import FittedModel
 from ..inference.hybrid.search import HybridSearch
+from .limits import warn_if_limited
 from .sampling import warn_caller
 
 
@@ -19,6 +20,7 @@ class ModelTable(SelectorMixin):
     """Models, inclusion probabilities, and the face of a feature selector."""
 
     kernel: str
+    max_features: int
     threshold: float
     n_features_in_: int
     feature_inclusion_: np.ndarray
@@ -49,6 +51,17 @@ class ModelTable(SelectorMixin):
                 "evidence is a guess. Scale the data (scale=True), or give stronger priors."
             )
         return weights
+
+    def _warn_at_limit(self) -> None:
+        """Warn if models of the most features have weight, and there are more features."""
+        searches = getattr(self, "estimators_", [self])
+        most = min(search.max_features for search in searches)
+        if most < max(len(search._screened) for search in searches):
+            shares = [
+                search.models_.loc[search.models_["features"].map(len) >= most, "weight"].sum()
+                for search in searches
+            ]
+            warn_if_limited("max_features", most, max(shares))
 
     def _set_models(self, models: list[FittedModel], weights: np.ndarray) -> None:
         inclusion = np.zeros(self.n_features_in_)

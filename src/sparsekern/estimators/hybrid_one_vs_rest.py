@@ -17,9 +17,15 @@ class HybridOneVsRest(ModelTable):
     classes_: np.ndarray
     estimators_: list[Any]
 
+    def _fit_member(self, X: Any, y: np.ndarray) -> Any:
+        """Fit a copy to two classes; what is to be said is said once, of all together."""
+        member: Any = clone(self)
+        member._fit(X, y)
+        return member
+
     def _fit_one_vs_rest(self, X: Any, y: np.ndarray) -> None:
         """Fit a copy of the estimator for every class, and keep what they found side by side."""
-        members: list[Any] = [clone(self).fit(X, y == label) for label in self.classes_]
+        members: list[Any] = [self._fit_member(X, y == label) for label in self.classes_]
         self.estimators_ = members
         tables = []
         for label, member in zip(self.classes_, members, strict=True):

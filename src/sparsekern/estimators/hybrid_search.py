@@ -38,7 +38,6 @@ from ..inference.mcmc.blas_threads import single_blas_thread
 from ..kernels.feature_sums import FEATURE_KERNELS
 from .all_or_nothing import AllOrNothing
 from .hybrid_candidates import (
-    GRIDS,
     rows_to_search,
     screened_features,
     single_features,
@@ -104,7 +103,6 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
         check_choice("bandwidth", self.bandwidth, ("shared", "per_feature"))
         check_choice("progress", self.progress, ("auto", True, False))
         check_share("threshold", self.threshold)
-        check_choice("grid", self.grid, GRIDS)
         check_count("search_rows", self.search_rows, 2)
         check_count("n_starts", self.n_starts)
         check_choice("swaps", self.swaps, ("auto", True, False))

@@ -14,6 +14,7 @@ from ..inference.hybrid.laws import class_probability
 from ..inference.hybrid.rules import even_draws
 from .class_face import ClassFace, by_class, encode_classes, normalized_shares
 from .documentation import documented
+from .hybrid_candidates import in_content_order
 from .hybrid_one_vs_rest import HybridOneVsRest
 from .hybrid_search import INTEGRATIONS, HybridSearchEstimator
 
@@ -42,8 +43,10 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         :math:`v_0`, the prior variance of a constant in the function.
     <<search parameters>>
     search_rows : int, default=500
-        With more rows than this the search works on so many, the classes in equal parts, and every
-        prediction has a model of its own, of ``local_neighbors`` rows.
+        With more rows than this the search works on so many, and every prediction has a model of
+        its own, of ``local_neighbors`` rows. Classes keep their shares, but for a class of less
+        than 5 %, which keeps up to 5 % of these rows. Which rows they are does not depend on the
+        order of the data.
     local_neighbors : int, default=50
         Rows of a local model.
     integration : {"composite", "draws", "mode", "frozen"}, default="composite"
@@ -81,7 +84,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
 
     device = "cpu"
     memory_limit = 4.0
-    grid = "value"
+    grid = "classes"
     noise_prior = (1.0, 1.0)  # of a parameter that these likelihoods do not have
 
     def __init__(
@@ -160,6 +163,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         """
         with self._all_or_nothing():
             self._fit(X, y)
+        self._warn_at_limit()
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
@@ -174,6 +178,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         if len(self.classes_) > 2:
             self._fit_one_vs_rest(X, y)
         else:
+            rows, response = in_content_order(rows, response)
             self._fit_models(self._prepare_training(rows), response, settings)
 
     @property

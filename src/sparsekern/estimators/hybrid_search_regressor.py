@@ -17,7 +17,13 @@ from ..inference.hybrid.mixture import LatentMixtures, NormalMixtures
 from ..inference.hybrid.posterior import GlobalPosterior
 from ..inference.hybrid.search import HybridSearch
 from .documentation import documented
-from .hybrid_candidates import single_features, swap_graph, within_reach
+from .hybrid_candidates import (
+    GRIDS,
+    in_content_order,
+    single_features,
+    swap_graph,
+    within_reach,
+)
 from .hybrid_search import GLOBAL_ROWS, INTEGRATIONS, HybridSearchEstimator
 from .mixture_prediction import MixturePrediction
 from .response_scale import measure_response
@@ -62,7 +68,8 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         binomial: of the inverse of the dispersion :math:`\alpha`), for scaled data.
     <<search parameters>>
     search_rows : int, default=500
-        With more rows than this the search works on so many, spread over the values of y.
+        With more rows than this the search works on so many, spread over the values of y. Which
+        rows they are does not depend on the order of the data.
     grid : {"value", "winsorized", "probability", "random"}, default="value"
         How they are spread; by value finds more, winsorized (between the .1 and 99.9 % quantiles)
         bears a few outliers, by probability many; at random is for comparison.
@@ -204,11 +211,13 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         """
         with self._all_or_nothing():
             self._fit(X, y)
+        self._warn_at_limit()
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
         settings = self._check_search_parameters()
         noise = check_choice("noise", self.noise, NOISES)
+        check_choice("grid", self.grid, GRIDS)
         check_count("local_neighbors", self.local_neighbors, 2)
         check_count("draws", self.draws)
         check_count("tune", self.tune, 0)
@@ -224,6 +233,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
         )
+        X, y = in_content_order(X, y)
         response = self._scale_response(y, noise)
         columns = self._prepare_training(X)
         if search == "mcmc" and self._varies(columns):

@@ -55,6 +55,7 @@ class OneVsRestEstimator(DrawsEstimator):
     def _keep_members(self, members: list[Any], codes: np.ndarray) -> None:
         self.__dict__.pop("_posterior_tree", None)
         first = members[0]
+        self._limits = first._limits
         self.estimators_ = members
         self._draws = OneVsRestPosterior(tuple(member._draws for member in members))
         # the rows that made the likelihood need not be all: take their classes from the members

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class KernelSampler(GibbsSampler):
     precision_prior : (float, float)
     bias_precision : float
     """
+
+    limits: ClassVar[dict[str, int]] = {}  # any number of candidates may be active
 
     def __init__(
         self,

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from arviz_stats.base import array_stats
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 LARGEST_R_HAT = 1.05
 LEAST_ESS_PER_CHAIN = 25
@@ -23,7 +25,8 @@ def summarize_scalars(scalars: Mapping[str, np.ndarray]) -> pd.DataFrame:
     Notes
     -----
     A quantity that never moves, or fewer than four draws, has no R-hat and no effective sample
-    size: NaN stands there.
+    size: NaN stands there. R-hat compares the halves of all chains, so that one chain has it too;
+    the tail ESS is the smaller one of those of the 5 % and the 95 % quantile.
     """
     table = []
     for values in scalars.values():
@@ -37,7 +40,7 @@ def summarize_scalars(scalars: Mapping[str, np.ndarray]) -> pd.DataFrame:
                     array_stats.mcse(values, method="mean"),
                     array_stats.ess(values, method="bulk"),
                     array_stats.ess(values, method="tail", prob=(0.05, 0.95)),
-                    array_stats.rhat(values),
+                    _rank_r_hat(values),
                 ]
         table.append(row)
     return pd.DataFrame(
@@ -45,6 +48,30 @@ def summarize_scalars(scalars: Mapping[str, np.ndarray]) -> pd.DataFrame:
         index=pd.Index(list(scalars), name="quantity"),
         columns=_COLUMNS,
     )
+
+
+def _rank_r_hat(values: np.ndarray) -> float:
+    """Return ArviZ's R-hat of ranks over half-chains; of one chain, which it refuses, as well."""
+    if len(values) > 1:
+        return float(array_stats.rhat(values))
+    half = values.shape[1] // 2
+    halves = np.stack([values[0, :half], values[0, -half:]])
+    folded = np.abs(halves - np.median(halves))
+    return max(_r_hat(_normal_scores(halves)), _r_hat(_normal_scores(folded)))
+
+
+def _r_hat(chains: np.ndarray) -> float:
+    """Return the root of the ratio of the variances over all draws and within chains."""
+    n = chains.shape[1]
+    within = chains.var(axis=1, ddof=1).mean()
+    between = chains.mean(axis=1).var(ddof=1)
+    return float(np.sqrt((between * n / within + n - 1) / n))
+
+
+def _normal_scores(values: np.ndarray) -> np.ndarray:
+    """Return the normal quantiles of ranks, by Blom's rule."""
+    ranks = rankdata(values).reshape(values.shape)
+    return ndtri((ranks - 0.375) / (values.size + 0.25))
 
 
 def convergence_problems(
@@ -67,19 +94,22 @@ def convergence_problems(
         )
     rows = diagnostics.loc[list(judged)]
     least = LEAST_ESS_PER_CHAIN * n_chains
-    bad = rows[(rows["r_hat"] > LARGEST_R_HAT) | (rows["ess_bulk"] < least)]
+    effective = rows[["ess_bulk", "ess_tail"]].min(axis=1)
+    bad = rows[(rows["r_hat"] > LARGEST_R_HAT) | (effective < least)]
     if bad.empty:
         return None
     worst = bad.sort_values("r_hat", ascending=False)
     named = "; ".join(
-        f"{name}: R-hat {row['r_hat']:.3f}, bulk ESS {row['ess_bulk']:.0f}"
+        f"{name}: R-hat {row['r_hat']:.3f}, bulk ESS {row['ess_bulk']:.0f}, "
+        f"tail ESS {row['ess_tail']:.0f}"
         for name, row in worst.head(3).iterrows()
     )
     more = f" and {len(worst) - 3} more" if len(worst) > 3 else ""
     return (
         f"The chains have not converged ({named}{more}; wanted: R-hat at most {LARGEST_R_HAT}, "
-        f"bulk ESS at least {least}). Increase tune and draws (now {n_draws} draws in each of "
-        f"{n_chains} chains); with warm_start=True a second fit with more draws goes on from here. "
+        f"bulk and tail ESS at least {least}). Increase tune and draws (now {n_draws} draws in "
+        f"each of {n_chains} chains); with warm_start=True a second fit with more draws goes on "
+        "from here. "
         "Predictions average over the chains and are often usable before that; the spread "
         "between chains is the part of their error that R-hat shows."
     )

@@ -59,6 +59,33 @@ def spread_over_response(
     return np.sort(order[taken])
 
 
+def spread_over_classes(labels: np.ndarray, count: int, least: float) -> np.ndarray:
+    """Return ``count`` rows, sorted, the first ones of each class.
+
+    Classes keep their shares, but a class rarer than ``least`` keeps up to that share of the rows.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    count : int
+        Fewer than n.
+    least : float
+        At most 1 / number of classes.
+    """
+    _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    wanted = count * sizes / len(labels)
+    floor = np.minimum(sizes, np.ceil(least * count))
+    rare = wanted < floor
+    if rare.any():  # what they gain the others lose in proportion
+        others = count - floor[rare].sum()
+        wanted = np.where(rare, floor, others * sizes / sizes[~rare].sum())
+    take = np.floor(wanted).astype(np.int64)
+    for place in np.argsort(take - wanted, kind="stable")[: count - take.sum()]:
+        take[place] += 1
+    chosen = [np.flatnonzero(codes == place)[:size] for place, size in enumerate(take)]
+    return np.sort(np.concatenate(chosen))
+
+
 def _free(table: np.ndarray, place: int) -> int:
     """Follow a table of pointers to the place that points at itself, and shorten the way.
 

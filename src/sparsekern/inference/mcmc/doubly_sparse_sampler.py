@@ -84,6 +84,8 @@ class DoublySparseSampler:
         chosen = model.select_vectors and model.spike_variance is None
         self._largest = min(model.max_active, len(rows)) if chosen else len(rows)
         self._room = min(model.max_features, p) if model.select_features else p
+        bounds = {"n_active": (self._largest, len(rows)), "n_features": (self._room, p)}
+        self.limits = {name: most for name, (most, all_) in bounds.items() if most < all_}
         provides = model.likelihood.provides
         log_odds = math.log(model.vector_probability / (1.0 - model.vector_probability))
         slices = [] if model.slab_prior is None else [_ALONE]

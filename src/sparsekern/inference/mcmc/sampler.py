@@ -83,6 +83,7 @@ class GeneralizedKernelSampler:
         self.monitored_rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
         rows = np.arange(n) if candidates is None or not model.sparse else np.unique(candidates)
         self._largest = min(model.max_active, len(rows)) if model.sparse else n
+        self.limits = {"n_active": self._largest} if self._largest < len(rows) else {}
         self.layout, self._by_leg = self._lay_out(rows, width_mode)
         several = len(model.kernels) > 1
         functions = "function moves" in model.likelihood.provides and not several

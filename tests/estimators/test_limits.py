@@ -1,0 +1,83 @@
+"""Limits that decide about the result are named; limits that do not are not."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from sparsekern import (
+    DoublySparseClassifier,
+    DoublySparseRegressor,
+    GKMClassifier,
+    GKMRegressor,
+    HybridSearchGPClassifier,
+    HybridSearchGPRegressor,
+    SparseGPClassifier,
+)
+
+SHORT = {"draws": 60, "tune": 60, "chains": 1, "random_state": 0, "progress": False}
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 4))
+TREND = X[:, 0] + np.sin(3 * X[:, 1]) + X[:, 2] * X[:, 3]
+LABELS = np.where(TREND > 0, "a", "b")
+
+
+def said(model, y):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert all(issubclass(w.category, ConvergenceWarning) for w in caught)
+    return [str(w.message) for w in caught if "of the posterior has" in str(w.message)]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **k: (GKMRegressor(**SHORT, **k), TREND),
+        lambda **k: (GKMClassifier(likelihood="logit", **SHORT, **k), LABELS),
+        lambda **k: (SparseGPClassifier(**SHORT, **k), LABELS),
+        lambda **k: (DoublySparseRegressor(expected_vectors=20.0, **SHORT, **k), TREND),
+    ],
+    ids=["gkm regressor", "gkm classifier", "sparse gp", "doubly sparse"],
+)
+def test_the_largest_active_set_is_named_where_it_binds(make):
+    model, y = make(max_active=2)
+    (message,) = said(model, y)
+    assert "2 active vectors, the most that max_active=2 allows" in message
+    assert "Raise max_active, for instance to 4." in message
+    model, y = make(max_active=60)  # every row may be active
+    assert said(model, y) == []
+
+
+def test_one_sentence_for_all_classes():
+    y = np.digitize(TREND, [-0.7, 0.7])
+    model = GKMClassifier(likelihood="logit", max_active=2, **SHORT)
+    assert len(said(model, y)) == 1
+
+
+@pytest.mark.parametrize("make", [DoublySparseRegressor, HybridSearchGPRegressor])
+def test_the_largest_number_of_features_is_named_where_it_binds(make):
+    short = SHORT if make is DoublySparseRegressor else {"random_state": 0}
+    y = 3 * X[:, 0] + 3 * X[:, 1] + 3 * X[:, 2]
+    (message,) = said(make(max_features=2, **short), y)
+    assert "2 features, the most that max_features=2 allows" in message
+    assert said(make(max_features=4, **short), y) == []
+
+
+def test_several_searches_say_it_once():
+    y = np.digitize(2 * X[:, 0] + 2 * X[:, 1], [-1.5, 1.5])
+    found = HybridSearchGPClassifier(max_features=1, random_state=0, n_wander=0)
+    assert len(said(found, y)) == 1
+
+
+def test_sampled_search_names_its_limit_too():
+    y = 3 * X[:, 0] + 3 * X[:, 1] + 3 * X[:, 2]
+    model = HybridSearchGPRegressor(
+        search="mcmc", max_features=2, draws=30, tune=30, chains=1, random_state=0
+    )
+    assert len(said(model, y)) == 1
+
+
+def test_no_word_where_the_model_is_small():
+    assert said(DoublySparseClassifier(max_features=3, **SHORT), np.where(X[:, 0] > 0, 1, 0)) == []

@@ -54,8 +54,6 @@ def open_torch_blocks(*arguments):
 @pytest.mark.parametrize("count", [1, 4, 1000])
 @pytest.mark.parametrize("by_torch", [False, True], ids=["numpy", "torch"])
 def test_pairs_against_a_loop(monkeypatch, block, count, by_torch):
-    if by_torch:
-        pytest.importorskip("torch")
     open_blocks = open_torch_blocks if by_torch else pairs_module.blocks_of_pairs
     monkeypatch.setattr(pairs_module, "_BLOCK", block)
     rng = np.random.default_rng(1)

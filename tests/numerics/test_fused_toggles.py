@@ -5,15 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from numpy.testing import assert_array_equal
 
-torch = pytest.importorskip("torch")
-
-from sparsekern.inference.hybrid import fused  # noqa: E402
-from sparsekern.inference.hybrid._contract import Batch  # noqa: E402
-from sparsekern.inference.hybrid.cpu import CpuBackend  # noqa: E402
-from sparsekern.inference.hybrid.cuda import CudaBackend  # noqa: E402
-from sparsekern.kernels.evaluate import RBF  # noqa: E402
+from sparsekern.inference.hybrid import fused
+from sparsekern.inference.hybrid._contract import Batch
+from sparsekern.inference.hybrid.cpu import CpuBackend
+from sparsekern.inference.hybrid.cuda import CudaBackend
+from sparsekern.kernels.evaluate import RBF
 
 NAME = "sparsekern.inference.hybrid.triton_toggles"
 

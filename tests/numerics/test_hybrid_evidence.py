@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from hybrid_dense import (
     KERNELS,
     correlation,
@@ -20,6 +21,7 @@ from scipy.stats import invgamma
 from sparsekern.inference.hybrid._contract import BOX, Batch
 from sparsekern.inference.hybrid.compiled_derivatives import _invert
 from sparsekern.inference.hybrid.cpu import CpuBackend
+from sparsekern.inference.hybrid.cuda import CudaBackend
 from sparsekern.inference.hybrid.evidence import ParameterPrior, find_modes, fit_batch
 from sparsekern.inference.hybrid.scoring import SearchSettings
 from sparsekern.inference.hybrid.search import HybridSearch
@@ -33,19 +35,15 @@ SHARED = pytest.mark.parametrize("shared", [True, False], ids=["shared", "per_fe
 
 
 def open_torch(memory_limit=1.0):
-    pytest.importorskip("torch")
-    from sparsekern.inference.hybrid.cuda import CudaBackend
-
     return CudaBackend(memory_limit, device="cpu")
 
 
 def open_triton(monkeypatch):
     """The torch backend with Triton's kernel: on a CUDA device, else interpreted."""
-    torch = pytest.importorskip("torch")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu":
         monkeypatch.setenv("TRITON_INTERPRET", "1")  # looked at when Triton is imported
-    pytest.importorskip("triton")
+    pytest.importorskip("triton", reason="Triton is for Linux")
     from sparsekern.inference.hybrid import cuda, fused
 
     fused._open.cache_clear()
@@ -442,18 +440,18 @@ def test_torch_agrees_with_the_compiled_backend(kind, shared, memory_limit):
         ]
         for backend in (CpuBackend(), open_torch(memory_limit))
     ]
-    for cpu, torch in zip(*results, strict=True):
-        assert_allclose(torch, cpu, rtol=1e-8, atol=1e-8)
+    for cpu, ours in zip(*results, strict=True):
+        assert_allclose(ours, cpu, rtol=1e-8, atol=1e-8)
 
 
 def test_torch_finds_the_same_modes():
     rng = np.random.default_rng(14)
     batch, parameters = problems(rng, "rbf", True)
-    cpu, torch = (
+    cpu, by_torch = (
         fit_batch(backend, batch, np.zeros_like(parameters), PRIOR)
         for backend in (CpuBackend(), open_torch())
     )
-    for one, two in zip(cpu, torch, strict=True):
+    for one, two in zip(cpu, by_torch, strict=True):
         assert_allclose(one, two, rtol=1e-8, atol=1e-8)
 
 

@@ -170,6 +170,11 @@ def test_evidence_carried_through_feature_moves(kind, noise_prior, latents):
         fresh = np.empty_like(sums)
         rebuild_features(basis, spare, fresh)
         assert_allclose(sums[:3], fresh[:3], atol=1e-10)
+        for part in ("gram", "cross", "projected"):  # four columns with the intercept's
+            ours, theirs = getattr(factor, part)[:4, :4], getattr(spare, part)[:4, :4]
+            assert_allclose(ours, theirs, atol=1e-9, err_msg=part)
+        assert_allclose(np.tril(factor.root[:4, :4]), np.tril(spare.root[:4, :4]), atol=1e-9)
+        assert_allclose(factor.noise[FORM], spare.noise[FORM], atol=1e-9)
     assert (tallies[:, 1] > 0).all()
     assert (steps == 0).all()
 

@@ -16,6 +16,7 @@ from numpy.testing import assert_array_equal
 
 from sparsekern import GKMClassifier
 from sparsekern.estimators.progress import TextProgress
+from sparsekern.inference._contract import Plan
 from sparsekern.inference.mcmc import chains as chains_module
 
 
@@ -49,6 +50,22 @@ def test_chains_differ_from_each_other(two_classes, short):
     model = GKMClassifier(**short).fit(*two_classes)
     scale = model.posterior_["posterior"]["scale"].to_numpy()
     assert not np.any(scale[0] == scale[1])
+
+
+def test_chains_differ_in_all_their_random_numbers():
+    """Starts may differ and hide chains that draw the same numbers: look at the streams."""
+
+    class Nothing:
+        def start(self, rng, chain):
+            return None
+
+        def allocate(self, plan):
+            return None
+
+    seeds = np.random.SeedSequence(0).spawn(6)
+    chains = chains_module.start_chains(Nothing(), Plan(0, 1, 1), seeds)
+    first = [rng.random() for chain in chains for rng in chain.rngs]
+    assert len(set(first)) == 12
 
 
 def test_thinning_keeps_every_other_draw(two_classes, short):

@@ -9,6 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsekern import GKMClassifier
+from sparsekern.estimators import sampling
+from sparsekern.inference.mcmc.chains import start_chains
 from sparsekern.plotting import plot_active_trace, plot_traces
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -35,6 +37,19 @@ def test_the_first_model_is_a_two_class_fit_with_the_same_seed(model):
     np.testing.assert_array_equal(member.active_probabilities_, alone.active_probabilities_)
     np.testing.assert_array_equal(member.predict_proba(X), alone.predict_proba(X))
     np.testing.assert_array_equal(member.diagnostics_, alone.diagnostics_)
+
+
+def test_models_draw_random_numbers_of_their_own(monkeypatch):
+    """A draw of one model stands beside that of another: they must be independent."""
+    used = []
+
+    def start(sampler, plan, seeds):
+        used.extend((str(seed.entropy), seed.spawn_key) for seed in seeds)
+        return start_chains(sampler, plan, seeds)
+
+    monkeypatch.setattr(sampling, "start_chains", start)
+    fit(draws=4, tune=4)
+    assert len(set(used)) == len(used) == 6
 
 
 def test_probabilities_are_those_of_the_models_normalised_draw_by_draw(model):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from chain_setup import factor_at, rbf_basis
-from dense_model import batch_error, gaussian_kernel, log_joint
+from dense_model import batch_error, covariance, gaussian_kernel, log_joint
 from numpy.testing import assert_allclose
 from scipy.integrate import cumulative_trapezoid
 from speed import slow_except
@@ -17,7 +17,7 @@ G, ETA, JITTER = 0.35, 1.7, 1e-5
 SCALE = np.array([0.9, 1.3])
 
 
-def _problem(n, k, latents, unit):
+def _problem(n, k, latents, unit, noise_prior=None):
     rng = np.random.default_rng([n, k, latents])
     features = rng.standard_normal((n, 2))
     latent = 1.3 * rng.standard_normal((latents, n))
@@ -26,17 +26,28 @@ def _problem(n, k, latents, unit):
     factor = factor_at(
         rbf_basis(features, JITTER), SCALE, rows, latent, G, ETA, max(1, k), precision
     )
+    if noise_prior is not None:
+        factor.noise[:2] = noise_prior[0] + 0.5 * n * latents, noise_prior[1]
+        refactor(factor)
     return factor, gaussian_kernel(features, features, SCALE), rows, latent, precision
 
 
-def _dense(problem, direction, x):
-    """lambda^(n C) N(lambda s; 0, Q) p(log g) p(log eta) at the point x along the direction."""
+def _dense(problem, direction, x, noise_prior=None):
+    """lambda^(n C) N(lambda s; 0, Q) p(log g) p(log eta) at the point x along the direction.
+
+    With a prior of the noise, Q is over sigma^2, which is integrated out.
+    """
     _, kernel, rows, latent, precision = problem
     log_eta, log_g, log_stretch = np.array([np.log(ETA), np.log(G), 0.0]) + x * direction
-    value = log_joint(
-        np.exp(log_stretch) * latent, kernel, rows, np.exp(log_g), np.exp(log_eta), JITTER, PRIOR,
-        precision,
-    )  # fmt: skip
+    stretched, g, eta = np.exp(log_stretch) * latent, np.exp(log_g), np.exp(log_eta)
+    value = log_joint(stretched, kernel, rows, g, eta, JITTER, PRIOR, precision)
+    if noise_prior is not None:
+        form = np.sum(
+            stretched.T
+            * np.linalg.solve(covariance(kernel, rows, g, eta, JITTER, precision), stretched.T)
+        )
+        shape, rate = noise_prior[0] + 0.5 * latent.size, noise_prior[1]
+        value += 0.5 * form - shape * np.log(rate + 0.5 * form)
     return value + latent.size * log_stretch
 
 
@@ -45,8 +56,9 @@ def _dense(problem, direction, x):
     ("n", "k", "latents", "unit"),
     [(14, 5, 1, True), (14, 0, 1, True), (14, 14, 1, True), (20, 8, 2, False)],
 )
-def test_density_along_a_direction(direction, n, k, latents, unit):
-    problem = _problem(n, k, latents, unit)
+@pytest.mark.parametrize("noise_prior", [None, (2.3, 0.7)], ids=["unit noise", "learned noise"])
+def test_density_along_a_direction(direction, n, k, latents, unit, noise_prior):
+    problem = _problem(n, k, latents, unit, noise_prior)
     factor, precision, latent = problem[0], problem[4], problem[3]
     line = DIRECTIONS[direction]
     start = np.log([ETA, G])
@@ -59,7 +71,7 @@ def test_density_along_a_direction(direction, n, k, latents, unit):
         return _log_density(factor, prior, *scratch, start, line, summary, x)
 
     for x in (-1.5, -0.3, 0.2, 0.9):
-        dense = _dense(problem, line, x) - _dense(problem, line, 0.0)
+        dense = _dense(problem, line, x, noise_prior) - _dense(problem, line, 0.0, noise_prior)
         assert_allclose(ours(x) - ours(0.0), dense, rtol=1e-10, atol=1e-10)
 
 

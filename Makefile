@@ -39,4 +39,4 @@ lint: setup
 	$(BIN)/mypy
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache demo-output
+	rm -rf .venv .mutations .pytest_cache .ruff_cache .mypy_cache demo-output

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..inference.hybrid._contract import Backend
+from ..inference.hybrid.cpu import CpuBackend
 from ..inference.hybrid.evidence import ParameterPrior
 from ..inference.hybrid.row_order import content_order
 from ..inference.hybrid.scoring import Features
 from ..inference.hybrid.screening import univariate_evidence
+from ..inference.hybrid.search import HybridSearch
 from ..inference.hybrid.subsample import spread_over_classes, spread_over_response
 from ..inference.mcmc.feature_graph import (
     MOST_FEATURES,
@@ -25,6 +28,7 @@ _SWAP_CORRELATION = 0.9  # beyond which features are exchanged unless told other
 _SWAP_NEIGHBORS = 5
 _SCREEN_ROWS = 200
 _LEAST_SHARE = 0.05  # of the rows of a search, for a class that is rarer
+_NOISE_OF_LOG_COUNTS = (1.0, 0.1)  # shape and rate, of the scaled logarithms
 GRIDS = ("value", "winsorized", "probability", "random")
 
 
@@ -99,3 +103,21 @@ def single_features(
     others = [leader] if leader != first else []
     others += [int(j) for j in chance if j not in (first, leader)]
     return [(first,), *((j,) for j in others[: count - 1])]
+
+
+def model_of_log_counts(search: HybridSearch, starts: list[Features]) -> Features:
+    """Return the best model of the logarithms of counts under Gaussian noise.
+
+    A search among models of large counts should start there: a Poisson law has no noise to spare,
+    so that a model without one of the features fits the others' effects by an absurd function, and
+    what is added to it then tells nothing.
+    """
+    logs = np.log(search.response + 0.5)
+    prior = search.settings.prior._replace(noise=_NOISE_OF_LOG_COUNTS)
+    simple = HybridSearch(
+        CpuBackend(search.backend.workers), search.columns, (logs - logs.mean()) / logs.std(),
+        search.kind, search.shared, replace(search.settings, prior=prior, n_wander=0, close=False),
+        search.graph, search.rng,
+    )  # fmt: skip
+    simple.run(starts)
+    return simple.best.features

@@ -194,7 +194,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
             if settings.max_features:
                 starts = single_features(alike, response, self.n_starts, rng)
             try:
-                search.run(starts)
+                search.run(self._improve_starts(search, starts))
             except KeyboardInterrupt:
                 if not search.fitted:
                     raise
@@ -206,6 +206,10 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
                 if text is not None:
                     text.close()
         return search
+
+    def _improve_starts(self, search: HybridSearch, starts: list[Features]) -> list[Features]:
+        """Return the models that a search starts from, given those of one feature."""
+        return starts
 
     @staticmethod
     def _varies(columns: np.ndarray) -> bool:
@@ -278,8 +282,8 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
         with single_blas_thread():
             yield from self._posterior.blocks(self._open_backend(), chosen)
 
-    def _open_laplace(self, response: str) -> LaplaceBackend:
-        """Return the backend of a response that is not Gaussian."""
+    def _open_laplace(self, response: str, mean: float = 0.0) -> LaplaceBackend:
+        """Return the backend of a response that is not Gaussian; ``mean``: of the function."""
         if self.device == "cuda":
             raise ValueError(
                 "device='cuda' is for Gaussian noise; use device='auto' or device='cpu'."
@@ -290,4 +294,5 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
             check_positive("degrees_of_freedom", freedom),
             check_positive("intercept_variance", self.intercept_variance),
             self.n_jobs,
+            mean,
         )

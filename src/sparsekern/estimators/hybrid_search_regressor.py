@@ -15,11 +15,13 @@ from ..inference.hybrid.comparator import sample_posterior
 from ..inference.hybrid.laws import NegativeBinomialLaw, PoissonLaw, StudentLaw
 from ..inference.hybrid.mixture import LatentMixtures, NormalMixtures
 from ..inference.hybrid.posterior import GlobalPosterior
+from ..inference.hybrid.scoring import Features
 from ..inference.hybrid.search import HybridSearch
 from .documentation import documented
 from .hybrid_candidates import (
     GRIDS,
     in_content_order,
+    model_of_log_counts,
     single_features,
     swap_graph,
     within_reach,
@@ -83,7 +85,8 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
     threshold : float, default=0.5
         Inclusion probability from which a feature counts as selected.
     center, scale : bool, default=True
-        Centre y; scale features and y to unit variance. The priors presume both.
+        Centre y; scale features and y to unit variance. The priors presume both. Counts are left
+        as they are; centred, the function has the logarithm of their mean as its prior mean.
     device : {"auto", "cpu", "cuda"}, default="auto"
         ``"cuda"`` needs torch; with torch 2.9 and a C compiler it is several times faster.
     memory_limit : float, default=4.0
@@ -252,12 +255,19 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
             )
         self._centre = centre if check_flag("center", self.center) and not counts else 0.0
         self._spread = spread if check_flag("scale", self.scale) and not counts else 1.0
+        self._log_centre = float(np.log(centre)) if self.center and counts else 0.0
         return (y - self._centre) / self._spread
 
     def _open_backend(self) -> Any:
         if self.noise == "gaussian":
             return super()._open_backend()
-        return self._open_laplace(self.noise)
+        return self._open_laplace(self.noise, getattr(self, "_log_centre", 0.0))
+
+    def _improve_starts(self, search: HybridSearch, starts: list[Features]) -> list[Features]:
+        if self.noise not in COUNTS or starts == [()]:
+            return starts
+        better = model_of_log_counts(search, starts)
+        return [better, *starts[1:]] if better else starts
 
     @property
     def _last_parameter(self) -> str | None:

@@ -9,14 +9,14 @@ from ._contract import Batch
 from .cpu import CpuBackend
 from .responses import RESPONSES, response_slopes
 
-_WIDTH = 1e-3  # of differences in log parameters
+_WIDTH = 5e-3  # of differences in log parameters: of 1e-9 in the evidence, 4e-5 are left in H
 
 
 class LaplaceBackend(CpuBackend):
     """Compute inner Laplace approximations with numba and LAPACK.
 
-    Derivatives are differences of the evidence, which is known to ten digits. A likelihood without
-    a parameter of its own leaves the last one to its prior: a constant factor of every model.
+    Derivatives are differences of the evidence. A likelihood without a parameter of its own leaves
+    the last one to its prior: a constant factor of every model.
 
     Parameters
     ----------
@@ -27,20 +27,33 @@ class LaplaceBackend(CpuBackend):
     intercept : float
         Prior variance of a constant added to the function.
     n_jobs : int or None
+    mean : float
+        Prior mean of the function.
+
+    Attributes
+    ----------
+    unsettled : int
+        Predictions made from a function that is not the mode, because steps or digits ran out.
     """
 
     def __init__(
-        self, response: str, freedom: float, intercept: float, n_jobs: int | None = None
+        self,
+        response: str,
+        freedom: float,
+        intercept: float,
+        n_jobs: int | None = None,
+        mean: float = 0.0,
     ) -> None:
         super().__init__(n_jobs)
-        self._law = (RESPONSES[response], float(freedom), float(intercept))
+        self._law = (RESPONSES[response], float(freedom), float(intercept), float(mean))
+        self.unsettled = 0
 
     def log_likelihood(self, batch: Batch, parameters: np.ndarray) -> np.ndarray:
         """Return l(u) of every problem."""
         out = np.empty(batch.size)
         self._share(
             batch.size,
-            lambda a, b: inner_laplace.laplace_values(batch, parameters, *self._law, a, b, out),
+            lambda a, b: inner_laplace.laplace_values(batch, parameters, self._law, a, b, out),
         )
         return out
 
@@ -53,7 +66,7 @@ class LaplaceBackend(CpuBackend):
         self._share(
             count,
             lambda a, b: inner_laplace.laplace_differences(
-                batch, parameters, *self._law, _WIDTH, a, b, *out
+                batch, parameters, self._law, _WIDTH, a, b, *out
             ),
         )
         lost = ~np.isfinite(out[1]).all(axis=1) | ~np.isfinite(out[2]).all(axis=(1, 2))
@@ -68,7 +81,7 @@ class LaplaceBackend(CpuBackend):
         self._share(
             len(changes),
             lambda a, b: inner_laplace.laplace_toggles(
-                batch, parameters, changes, bandwidth, *self._law, a, b, out
+                batch, parameters, changes, bandwidth, self._law, a, b, out
             ),
         )
         return out
@@ -79,15 +92,17 @@ class LaplaceBackend(CpuBackend):
         """Return mean and variance of f at new points."""
         shape = (batch.size, parameters.shape[1], points.shape[1])
         means, variances = np.empty(shape), np.empty(shape)
+        settled = np.empty(shape[:2], dtype=np.bool_)
         self._share(
             batch.size,
             lambda a, b: inner_laplace.laplace_predictions(
-                batch, parameters, points, *self._law, a, b, means, variances
+                batch, parameters, points, self._law, a, b, means, variances, settled
             ),
         )
+        self.unsettled += int((~settled).sum())
         return means, variances
 
     def slope(self, targets: np.ndarray, latent: np.ndarray, last: float) -> np.ndarray:
         """Return the slope of log p(y | f) in f."""
-        code, freedom, _ = self._law
+        code, freedom = self._law[:2]
         return response_slopes(code, targets, latent, last, freedom)

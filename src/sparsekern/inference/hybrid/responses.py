@@ -10,9 +10,9 @@ negative_binomial    mean :math:`e^f`, variance                   :math:`\log\al
                      :math:`e^f+\alpha e^{2f}`
 ===================  ==========================================  ==============================
 
-The curvature is :math:`-\partial^2\log p`, but for Student's law, where that may be negative: there
-it is the weight :math:`(\nu+1)/(\nu\sigma^2+e^2)` of iterated least squares, and
-:func:`expected_curvature` the Fisher information :math:`(\nu+1)/((\nu+3)\sigma^2)`.
+The curvature is :math:`-\partial^2\log p`, but for Student's law far from y, where that is negative:
+there it is the weight :math:`(\nu+1)/(\nu\sigma^2+e^2)` of iterated least squares, which makes
+Newton's step lead uphill all the same.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ import math
 import numpy as np
 
 from ..._jit import jit
-from ...random.half_line_moments import log_normal_cdf
+from ...random.half_line_moments import half_line_moments, log_normal_cdf
+from .count_terms import negative_binomial_terms, poisson_terms
 
 PROBIT, LOGIT, STUDENT, POISSON, NEGATIVE_BINOMIAL = range(5)
 RESPONSES = {
     "probit": PROBIT, "logit": LOGIT, "student_t": STUDENT, "poisson": POISSON,
     "negative_binomial": NEGATIVE_BINOMIAL,
 }  # fmt: skip
-_LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
-_LARGEST_LOG_MEAN = 300.0
+HAS_PARAMETER = (STUDENT, NEGATIVE_BINOMIAL)  # those that the last parameter matters to
 
 
 @jit
@@ -38,9 +38,8 @@ def response_terms(code, y, f, last, freedom):
     """Return log p(y | f), its slope and its curvature."""
     if code == PROBIT:
         z = y * f
-        value = log_normal_cdf(z)
-        ratio = math.exp(-0.5 * z * z - _LOG_ROOT_2PI - value)
-        return value, y * ratio, max(ratio * (ratio + z), 0.0)
+        ratio, rest, _ = half_line_moments(z)
+        return log_normal_cdf(z), y * ratio, ratio * rest
     if code == LOGIT:
         z = y * f
         value = -math.log1p(math.exp(-z)) if z > 0.0 else z - math.log1p(math.exp(z))
@@ -53,15 +52,21 @@ def response_terms(code, y, f, last, freedom):
         value -= 0.5 * math.log(freedom * math.pi * variance)
         value -= 0.5 * (freedom + 1.0) * math.log1p(scaled)
         weight = (freedom + 1.0) / (freedom * variance * (1.0 + scaled))
-        return value, weight * error, weight
-    mean = math.exp(min(f, _LARGEST_LOG_MEAN))
+        curvature = weight * (1.0 - scaled) / (1.0 + scaled)
+        return value, weight * error, curvature if curvature > 0.0 else weight
     if code == POISSON:
-        return y * f - mean - math.lgamma(y + 1.0), y - mean, mean
-    size = math.exp(-last)  # r = 1 / alpha
-    total = size + mean
-    value = math.lgamma(y + size) - math.lgamma(size) - math.lgamma(y + 1.0)
-    value += size * math.log(size / total) + y * (f - math.log(total))
-    return value, size * (y - mean) / total, (y + size) * size * mean / (total * total)
+        return poisson_terms(y, f)
+    return negative_binomial_terms(y, f, last)
+
+
+@jit
+def likely_value(code, y, mean):
+    """Return a latent value that suits y alone; ``mean`` where there is none."""
+    if code == STUDENT:
+        return y
+    if code == POISSON or code == NEGATIVE_BINOMIAL:
+        return math.log(y + 0.5)
+    return mean
 
 
 @jit

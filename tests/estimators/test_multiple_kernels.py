@@ -480,11 +480,15 @@ def test_strange_data_are_fitted():
     assert_allclose(exact.predict(X), X @ [1, 2, 3, 4], rtol=1e-3)
 
 
-def test_many_rows_get_a_hint(monkeypatch):
-    monkeypatch.setattr("sparsekern.estimators.multiple_kernel._MANY_NUMBERS", 10_000)
-    with pytest.warns(UserWarning, match="7 kernels of 70 rows take.*landmarks=500"):
-        BayesianMKLRegressor(**QUICK).fit(X, Y)
-    BayesianMKLRegressor(landmarks=20, **QUICK).fit(X, Y)
+def test_many_rows_get_landmarks_with_a_word(monkeypatch):
+    whole = BayesianMKLRegressor(**QUICK).fit(X, Y)
+    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.LARGE", 60)
+    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.LANDMARKS", 20)
+    with pytest.warns(UserWarning, match="70 rows with 20 landmarks.*landmarks=70 takes all"):
+        few = BayesianMKLRegressor(**QUICK).fit(X, Y)
+    assert len(few.active_vectors_) <= 20
+    all_of_them = BayesianMKLRegressor(landmarks=70, **QUICK).fit(X, Y)
+    assert_allclose(all_of_them.predict(X), whole.predict(X))
 
 
 def test_warnings():

@@ -357,8 +357,8 @@ def test_columns_of_an_asymmetric_matrix_are_merged_as_columns():
     same_columns[:, other] = same_columns[:, one]
     model = PCVMClassifier("precomputed", selection="truncated")
     find = model._find_candidates
-    assert len(find(np.asfortranarray(same_rows), Y).rows) == 60
-    assert len(find(np.asfortranarray(same_columns), Y).rows) == 59
+    assert len(find(np.asfortranarray(same_rows), Y, True).rows) == 60
+    assert len(find(np.asfortranarray(same_columns), Y, True).rows) == 59
 
 
 @pytest.mark.parametrize(

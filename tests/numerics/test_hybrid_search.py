@@ -448,7 +448,7 @@ def sample(data, prior, u, log_step, tune, draws, seed, largest=None, kind="rbf"
     rates_seen = sample_models(
         np.random.default_rng(seed), search.describe([()]), search.graph, np.zeros(p, np.int64),
         np.array(u), log_sizes, np.ascontiguousarray(shapes), np.ascontiguousarray(rates),
-        np.full(3, log_step), tune, models, parameters,
+        np.full(3, log_step), tune, models, parameters, 0, tune + draws,
     )  # fmt: skip
     return models, parameters, rates_seen
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 
-from .._checks import check_count
+from .counts import check_count
 
 _PASSES = 3  # over the data; the centres only have to spread
 

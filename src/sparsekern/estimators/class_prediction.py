@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_count
 from .class_face import ClassFace, by_class
+from .counts import check_count
 from .kernel_inputs import KernelInputs
 
 

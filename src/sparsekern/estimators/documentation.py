@@ -229,9 +229,11 @@ n_length_scales : int, default=7
 bias_precision : float, default=0.01
     Prior precision of the bias, which is always in the model.
 candidates : None, int or array of int, default=None
-    Rows that may become active: all (beyond about 6,300 rows 40 million / n_samples of them drawn
-    at random, at least 1,000), so many (those nearest to the centres of a k-means clustering), or
-    the rows named. Rows that would make the same column count once.
+    Rows that may become active: all, so many (those nearest to the centres of a k-means
+    clustering), or the rows named. None is a random sample, spread over y, where there are many
+    rows, and says so: in regression 40 million / n_samples of them (at least 1,000) beyond about
+    6,300 rows, for classes 10 million / n_samples (at least 200) beyond about 3,100. Rows that
+    would make the same column count once.
 max_active : int or None, default=None
     Largest number of active vectors at one width.
 max_steps : int, default=1000
@@ -248,8 +250,8 @@ progress : "auto", True or False, default="auto"
 n_jobs : int or None, default=None
     Threads, one width each; None is one, -1 all cores. It never changes a result.
 random_state : int, RandomState or None, default=None
-    Seed of the order in which more than 512 candidates are looked at, of the clustering for
-    ``candidates`` and of the folds of ``"cv"``.""",
+    Seed of the order in which more than 512 candidates are looked at, of the clustering or the
+    sample for ``candidates`` and of the folds of ``"cv"``.""",
     "machine attributes": """\
 n_features_in_ : int
 feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -300,7 +302,8 @@ nonnegative : bool, default=False
     Whether kernel weights must not be negative; for ``vectors="shared"``.
 landmarks : None, int or array of int, default=None
     Training rows that kernels compare with: all, so many (those nearest to the centres of a k-means
-    clustering), or the rows named. Time and memory are then linear in the number of rows.
+    clustering), or the rows named. Time and memory are then linear in the number of rows. Beyond
+    2,000 rows None is 500, and says so; the number of rows takes all.
 normalize : bool, default=True
     Divide every kernel by the mean of its diagonal at the training rows.
 standardize : bool, default=True

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._checks import check_choice, check_count, check_flag, check_pair, check_positive, check_share
+from .._checks import check_choice, check_flag, check_pair, check_positive, check_share
 from ..inference._contract import Plan
 from ..inference.hybrid.row_order import content_order
 from ..inference.mcmc.doubly_sparse_sampler import DoublySparseSampler
@@ -15,6 +15,7 @@ from ..kernels.feature_sums import FEATURE_KERNELS
 from ..likelihoods._contract import Likelihood
 from ..model import DoublySparseModel
 from .candidates import resolve_candidates
+from .counts import check_count, check_moves
 from .doubly_sparse_engines import choose_sampler
 from .feature_draws import FeatureDrawsEstimator
 from .kernel_inputs import KernelInputs
@@ -76,6 +77,7 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         kind = FEATURE_KERNELS[check_choice("kernel", self.kernel, tuple(FEATURE_KERNELS))]
         options = self._check_model_parameters()
         every = self._prepare_training(X)
+        sweep = self._check_sweep(len(every))
         self._every_row = every
         large_n = check_choice("large_n", self.large_n, LARGE_N)
         subset = large_n == "active_subset" and len(every) > LARGE
@@ -114,21 +116,25 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
             noise_prior=noise_prior,
             **options,
         )
-        toggles = max(20, p // 50)
-        if self.feature_moves is not None:
-            toggles = check_count("feature_moves", self.feature_moves)
+        sweep.setdefault("toggles", max(20, p // 50))
+        return [
+            make_sampler(model, features, response, candidates=candidates, **sweep)
+            for response in responses
+        ]
+
+    def _check_sweep(self, n_rows: int) -> dict[str, int]:
+        """Return what a sweep consists of; the toggles only where they are asked for."""
         sweep = {
-            "toggles": toggles,
             "swaps": check_count("feature_swaps", self.feature_swaps, 0),
             "pair_toggles": check_count("feature_pairs", self.feature_pairs, 0),
             "walks": check_count("bandwidth_moves", self.bandwidth_moves),
             "moves": check_count("active_set_moves", self.active_set_moves),
             "scans": check_count("latent_scans", self.latent_scans),
         }
-        return [
-            make_sampler(model, features, response, candidates=candidates, **sweep)
-            for response in responses
-        ]
+        if self.feature_moves is not None:
+            sweep["toggles"] = check_count("feature_moves", self.feature_moves)
+        check_moves(self, n_rows)
+        return sweep
 
     def _choose_candidates(
         self, features: np.ndarray, chance: np.random.RandomState, subset: bool

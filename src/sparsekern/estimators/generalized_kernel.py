@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._checks import check_choice, check_count, check_flag, check_pair, check_positive, check_share
+from .._checks import check_choice, check_flag, check_pair, check_positive, check_share
 from ..inference._contract import Plan
 from ..inference.mcmc.length_scale import FIXED, PER_FEATURE, SHARED
 from ..inference.mcmc.sampler import GeneralizedKernelSampler
@@ -15,6 +15,7 @@ from ..kernels import Kernel, check_positive_definite, resolve_kernels
 from ..likelihoods._contract import Likelihood
 from ..recipes import generalized_kernel_model
 from .candidates import resolve_candidates
+from .counts import check_count, check_moves
 from .kernel_draws import KernelDrawsEstimator
 
 _WIDTH_MODES = {False: FIXED, "shared": SHARED, "per_feature": PER_FEATURE}
@@ -66,6 +67,7 @@ class GeneralizedKernelEstimator(KernelDrawsEstimator):
         width_mode = self._check_model_parameters()
         sweep_options = self._sweep_options()
         features = self._prepare_training(X)
+        check_moves(self, len(features))
         names = getattr(self, "feature_names_in_", None)
         kernels = resolve_kernels(self.kernel, self.length_scale, features, names)
         jitter = check_positive("jitter", self.jitter)

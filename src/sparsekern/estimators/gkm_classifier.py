@@ -9,10 +9,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from .._checks import check_count
 from .class_face import encode_classes
 from .class_likelihoods import choose_likelihood
 from .class_prediction import ClassPrediction
+from .counts import check_count
 from .documentation import documented
 from .generalized_kernel import GeneralizedKernelEstimator
 from .one_vs_rest import OneVsRestEstimator

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import (
     check_choice,
-    check_count,
     check_flag,
     check_pair,
     check_positive,
@@ -37,6 +36,7 @@ from ..inference.hybrid.search import HybridSearch
 from ..inference.mcmc.blas_threads import single_blas_thread
 from ..kernels.feature_sums import FEATURE_KERNELS
 from .all_or_nothing import AllOrNothing
+from .counts import check_count, check_jobs
 from .hybrid_candidates import (
     rows_to_search,
     screened_features,
@@ -44,6 +44,7 @@ from .hybrid_candidates import (
     swap_graph,
     within_reach,
 )
+from .hybrid_memory import require_room
 from .hybrid_models import ModelTable
 from .progress import SearchProgress, announce_compilation, wants_text
 from .sampling import warn_caller
@@ -108,8 +109,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
         check_choice("swaps", self.swaps, ("auto", True, False))
         if self.screen is not None:
             check_count("screen", self.screen)
-        if self.n_jobs is not None and check_count("n_jobs", self.n_jobs, -(10**6)) == 0:
-            raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all.")
+        check_jobs(self.n_jobs)
         penalty = self.size_penalty
         if penalty != 0:
             check_positive("size_penalty", penalty)
@@ -231,6 +231,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
         if self.progress is not False and isinstance(backend, CpuBackend):
             announce_compilation(type(self).__name__, [engine])
         rows = rows_to_search(response, self.search_rows, self.grid, self.random_state)
+        require_room(self, len(rows))
         whole = len(rows) == len(response)
         part = columns if whole else np.ascontiguousarray(columns[:, rows])
         search = self._search(backend, part, response[rows], settings, whole)

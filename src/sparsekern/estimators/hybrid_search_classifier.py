@@ -9,12 +9,14 @@ from scipy.special import expit, logit, ndtr, ndtri
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import check_choice, check_count
+from .._checks import check_choice
 from ..inference.hybrid.laws import class_probability
 from ..inference.hybrid.rules import even_draws
 from .class_face import ClassFace, by_class, encode_classes, normalized_shares
+from .counts import check_count
 from .documentation import documented
 from .hybrid_candidates import in_content_order
+from .hybrid_memory import check_draws
 from .hybrid_one_vs_rest import HybridOneVsRest
 from .hybrid_search import INTEGRATIONS, HybridSearchEstimator
 
@@ -170,7 +172,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         settings = self._check_search_parameters()
         check_choice("likelihood", self.likelihood, ("logit", "probit"))
         check_count("local_neighbors", self.local_neighbors, 2)
-        check_count("draws", self.draws)
+        check_draws(self)
         check_choice("integration", self.integration, INTEGRATIONS)
         rows, y = validate_data(self, X, y, dtype=np.float64, order="C")
         self.classes_, response = encode_classes(y)

@@ -10,13 +10,15 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from .._checks import check_choice, check_count, check_flag
+from .._checks import check_choice, check_flag
+from ..inference._contract import Plan
 from ..inference.hybrid.comparator import sample_posterior
 from ..inference.hybrid.laws import NegativeBinomialLaw, PoissonLaw, StudentLaw
 from ..inference.hybrid.mixture import LatentMixtures, NormalMixtures
 from ..inference.hybrid.posterior import GlobalPosterior
 from ..inference.hybrid.scoring import Features
 from ..inference.hybrid.search import HybridSearch
+from .counts import check_count
 from .documentation import documented
 from .hybrid_candidates import (
     GRIDS,
@@ -26,9 +28,11 @@ from .hybrid_candidates import (
     swap_graph,
     within_reach,
 )
+from .hybrid_memory import check_draws
 from .hybrid_search import GLOBAL_ROWS, INTEGRATIONS, HybridSearchEstimator
 from .mixture_prediction import MixturePrediction
 from .response_scale import measure_response
+from .sampling_memory import check_plan
 
 COUNTS = ("poisson", "negative_binomial")
 NOISES = ("gaussian", "student_t", *COUNTS)
@@ -222,9 +226,10 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         noise = check_choice("noise", self.noise, NOISES)
         check_choice("grid", self.grid, GRIDS)
         check_count("local_neighbors", self.local_neighbors, 2)
-        check_count("draws", self.draws)
-        check_count("tune", self.tune, 0)
-        check_count("chains", self.chains)
+        draws = check_draws(self)
+        tune = check_count("tune", self.tune, 0)
+        chains = check_count("chains", self.chains)
+        check_plan(type(self).__name__, Plan(tune, draws, 1), chains)
         check_choice("integration", self.integration, INTEGRATIONS)
         search = check_choice("search", self.search, ("hybrid", "mcmc"))
         if search == "mcmc" and not (self._shared and noise == "gaussian"):

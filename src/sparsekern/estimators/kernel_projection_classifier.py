@@ -113,6 +113,10 @@ class KernelProjectionClassifier(
     search_draws : int or None, default=None
         Kept draws of the one chain on each half or fold, after half as many; None: 250, or
         ``draws`` if fewer.
+    max_rows : int or None, default=2000
+        Beyond so many rows a random sample of them, spread over the classes, is learned from, and
+        a warning says so: time grows with the cube of the rows, and memory with their square. None:
+        all rows. A precomputed kernel is taken as it is.
     predictive_noise : bool, default=False
         Of ``"latent_noise"``: whether predictions add the latent noise. It made them worse.
     standardize : bool, default=False
@@ -204,6 +208,7 @@ class KernelProjectionClassifier(
         cost: float | None = None,
         selection_rule: str | None = None,
         search_draws: int | None = None,
+        max_rows: int | None = 2000,
         predictive_noise: bool = False,
         standardize: bool = False,
         draws: int = 1000,
@@ -235,6 +240,7 @@ class KernelProjectionClassifier(
         self.cost = cost
         self.selection_rule = selection_rule
         self.search_draws = search_draws
+        self.max_rows = max_rows
         self.predictive_noise = predictive_noise
         self.standardize = standardize
         self.draws = draws
@@ -272,7 +278,7 @@ class KernelProjectionClassifier(
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
         self.classes_, codes = encode_classes(y)
         labels = ((codes + 1.0) / 2.0 if len(self.classes_) == 2 else codes).astype(np.int64)
-        features = self._prepare_training(X)
+        features, labels = self._rows_to_learn(self._prepare_training(X), labels)
         decided = self._decide(features, labels, candidates)
         priors = decided.priors
         self._refuse_empty(decided.sources)

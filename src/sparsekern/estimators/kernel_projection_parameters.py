@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from .._checks import check_choice, check_count, check_flag, check_pair, check_positive
+from .._checks import check_choice, check_flag, check_pair, check_positive
 from ..inference._contract import Plan
 from ..inference.kernel_projection.responses import RESPONSE
 from ..inference.kernel_projection.sampler import KernelProjectionSampler, Priors
+from .counts import check_count
+from .memory_guard import require_memory
 from .sampling import warn_caller
+from .screening import spread_rows
 
 SEARCHES = ("utility", "log_score")
 _PAIR = "(shape, rate)"
 _SEARCH_DRAWS = 250
+_PROJECTION_COPIES = 4  # of a kernel matrix, while its eigenvectors are found
 DEFAULT_SCALE = 2.0
 MODELS = ("polya_gamma", "least_squares", "latent_noise")
 _COMPARED = MODELS[:2]  # by inference="cv"
@@ -47,10 +52,12 @@ class ProjectionParameters:
     cost: float | None
     selection_rule: str | None
     search_draws: int | None
+    max_rows: int | None
     predictive_noise: bool
     standardize: bool
     draws: int
     tune: int
+    random_state: Any
 
     def __sklearn_tags__(self) -> Any:
         """Pairwise input for a precomputed kernel."""
@@ -156,6 +163,8 @@ class ProjectionParameters:
             check_choice("selection_rule", self.selection_rule, ("best", "one_standard_error"))
         if self.search_draws is not None:
             check_count("search_draws", self.search_draws)
+        if self.max_rows is not None:
+            check_count("max_rows", self.max_rows, 2)
         searching = isinstance(size, str) and size in SEARCHES
         for name in ("max_components", "n_splits", "selection_rule"):
             value = getattr(self, name)
@@ -176,6 +185,35 @@ class ProjectionParameters:
         if draws is None:
             draws = min(_SEARCH_DRAWS, self.draws)
         return Plan(tune=draws // 2 + 1, draws=int(draws), thin=1)
+
+    def _rows_to_learn(
+        self, features: np.ndarray, labels: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return training rows, or a sample of them with a word about it; refuse too many."""
+        n, most = len(features), self.max_rows
+        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        if most is not None and n > most and not precomputed:
+            warn_caller(
+                f"{type(self).__name__} learns from max_rows={most} of the {n} rows, a random "
+                "sample spread over the classes: the time of a fit grows with the cube of the "
+                "rows. Set max_rows to change that; max_rows=None takes all."
+            )
+            seed = self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
+            chance = check_random_state(seed)
+            order = chance.permutation(n)
+            first = order[np.unique(labels[order], return_index=True)[1]]  # one of every class
+            rows = np.union1d(first, spread_rows(labels, most, chance))
+            features, labels = np.asfortranarray(features[rows]), labels[rows]
+            n = len(rows)
+        kernels = len(self.kernel) if isinstance(self.kernel, list) else 1
+        copies = _PROJECTION_COPIES if self.projection else 2 * kernels + 1
+        require_memory(
+            8.0 * copies * float(n) ** 2,
+            type(self).__name__,
+            f"kernel matrices of {n} x {n} numbers",
+            "use max_rows=2000, or a sample of the rows",
+        )
+        return features, labels
 
     def _refuse_empty(self, sources: tuple[Any, ...]) -> None:
         if not self.intercept and not any(source.training.shape[1] for source in sources):

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.special import logit
 from sklearn.base import TransformerMixin
 
-from .._checks import check_count
 from ..inference.kernel_projection.posterior import ProjectionPosterior
 from .class_face import ClassFace
+from .counts import check_count
 from .kernel_inputs import KernelInputs
 
 

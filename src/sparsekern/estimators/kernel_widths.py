@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_choice, check_count, check_pair
+from .._checks import check_choice, check_pair
 from ..kernels.resolve import Kernel, resolve_kernel
 from ..kernels.widths import distance_scale
+from .counts import check_count
 
 CHOICES = ("averaged", "cv", "loo", "evidence")
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from .._checks import check_count
 from ..inference.hybrid.mixture import LatentMixtures, NormalMixtures
+from .memory_guard import check_samples
 
 
 class MixturePrediction:
@@ -18,6 +18,7 @@ class MixturePrediction:
 
     _centre: float
     _spread: float
+    _prepare: Callable[[Any], np.ndarray]
 
     def _mixtures(self, X: Any) -> Iterator[tuple[slice, NormalMixtures | LatentMixtures]]:
         """Yield slices of rows and their predictive laws, in scaled units."""
@@ -81,7 +82,7 @@ class MixturePrediction:
             rest of the function.
         """
         seed = check_random_state(random_state).randint(2**31)
-        count = check_count("n_samples", n_samples)
+        count = check_samples(self, n_samples, len(self._prepare(X)))
         out = [
             part.sample(np.random.default_rng([seed, block.start]), count)
             for block, part in self._mixtures(X)

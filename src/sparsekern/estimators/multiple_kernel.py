@@ -10,20 +10,24 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import check_choice, check_count, check_flag, check_positive
+from .._checks import check_choice, check_flag, check_positive
 from ..inference.multiple_kernel.latent import Latent
 from .all_or_nothing import AllOrNothing
 from .candidates import resolve_candidates
+from .counts import check_count
 from .kernel_stack import KernelStack, make_kernels
+from .memory_guard import require_memory
 from .multiple_kernel_fits import Asked, FitRecord, Functions, fit_per_kernel, fit_shared
 from .progress import TextProgress, wants_text
 from .sampling import warn_caller
 from .standardizer import Standardizer
 
 _NUMBERS_AT_A_TIME = 4_000_000
+_WHOLE_COPIES, _COLUMN_COPIES = 6, 3  # what a fit holds besides the kernels, or with them
 _SHORT_STARTS = 15
 _LEAST_FITTED_VARIANCE = 0.01
-_MANY_NUMBERS = 400_000_000  # of all kernels: three gigabytes
+LARGE = 2000  # rows, beyond which landmarks=None is...
+LANDMARKS = 500
 
 
 class MultipleKernelModel(AllOrNothing, BaseEstimator):
@@ -138,14 +142,36 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
                 f"length_scale={self.length_scale!r} cannot be combined with kernel='precomputed'; "
                 "leave it at its default."
             )
-        chosen = resolve_candidates(self.landmarks, features, precomputed, rng, "landmarks")
-        if chosen is not None and len(chosen) == len(features):
+        n, count = len(features), features.shape[2] if kernels is None else len(kernels)
+        wanted = self.landmarks
+        if wanted is None and n > LARGE and not precomputed:
+            wanted = LANDMARKS
+            warn_caller(
+                f"{type(self).__name__} compares the {n} rows with {LANDMARKS} landmarks among "
+                f"them: with all rows the time of a fit grows with their cube. Set landmarks, for "
+                f"example landmarks={2 * LANDMARKS}; landmarks={n} takes all."
+            )
+        chosen = resolve_candidates(wanted, features, precomputed, rng, "landmarks")
+        if chosen is not None and len(chosen) == n:
             chosen = None
+        self._require_room(n, count, None if chosen is None else len(chosen))
         per_kernel = self.vectors == "per_kernel"
         stack = KernelStack(kernels, features, chosen, per_kernel or self.normalize)
         if per_kernel:
             stack.check_definite(features)
         return stack
+
+    def _require_room(self, n: int, count: int, landmarks: int | None) -> None:
+        """Refuse kernels that cannot be held."""
+        if landmarks is None:
+            numbers = (count + _WHOLE_COPIES) * float(n) ** 2
+            what = f"{count} kernels of {n} x {n} numbers"
+            remedy = "use landmarks=500, or a sample of the rows"
+        else:
+            numbers = _COLUMN_COPIES * float(n) * count * landmarks
+            what = f"the columns of {count} kernels at {n} rows and {landmarks} landmarks"
+            remedy = f"use landmarks={max(1, landmarks // 4)}, or a sample of the rows"
+        require_memory(8.0 * numbers, type(self).__name__, what, remedy)
 
     # the fit
 
@@ -160,12 +186,6 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
                 f"{n_outputs} outputs share the sample weights of {stack.count} kernels: they are "
                 "mixtures of as many functions as there are kernels, which is rarely enough; use "
                 "share='kernel_weights', or more kernels."
-            )
-        if stack.vectors is None and stack.count * len(features) ** 2 > _MANY_NUMBERS:
-            warn_caller(
-                f"{stack.count} kernels of {len(features)} rows take "
-                f"{8e-9 * stack.count * len(features) ** 2:.0f} GB, and the time of a fit grows "
-                "with the cube of the rows; landmarks=500 makes both linear in the rows."
             )
         rng = np.random.default_rng(state.randint(2**31 - 1))
         fit = fit_per_kernel if self.vectors == "per_kernel" else fit_shared

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from .._checks import check_count
 from ..inference.hybrid.mixture import NormalMixtures
+from .memory_guard import check_samples
 from .mixture_prediction import check_levels
 
 
@@ -87,9 +87,10 @@ class OutputPrediction:
         ndarray of shape (n_samples, n_rows) or (n_samples, n_rows, n_outputs)
             Rows of one draw share the width of a mixture, but not the rest of the function.
         """
-        count = check_count("n_samples", n_samples)
+        laws = self._laws(X)
+        count = check_samples(self, n_samples, len(laws) * laws[0].means.shape[1])
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        return self._in_units([law.sample(rng, count) for law in self._laws(X)])
+        return self._in_units([law.sample(rng, count) for law in laws])
 
     def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
         """Return the log density of each response under its predictive law.

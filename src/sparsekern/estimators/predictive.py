@@ -15,12 +15,13 @@ from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from .._checks import check_choice, check_count, check_positive
+from .._checks import check_choice, check_positive
 from ..inference.quantiles import find_quantile
 from ..likelihoods import Gaussian, StudentT
 from ..likelihoods._contract import Likelihood, NoiseLaw
 from .draws import DrawsEstimator
 from .kernel_inputs import KernelInputs
+from .memory_guard import check_samples
 from .response_scale import measure_response
 
 
@@ -163,10 +164,12 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
             Rows of one draw share the function, so that joint statements can be made.
         """
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        total = self._prepare(X) is not None and self._draws.n_draws
+        features = self._prepare(X)
+        total = self._draws.n_draws
         chosen = np.arange(total)
         if n_samples is not None:
-            chosen = rng.integers(0, total, check_count("n_samples", n_samples))
+            count = check_samples(self, n_samples, len(features))
+            chosen = rng.integers(0, total, count)
         out = []
         for _, latent, variance, parameters in self._components(X):
             shape = (len(chosen), latent.shape[1])

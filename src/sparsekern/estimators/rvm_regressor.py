@@ -140,7 +140,9 @@ class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMac
         targets = (targets - self._centre) / self._spread
         features = np.ascontiguousarray(self._prepare_training(X))
         kernels = self._make_kernels(features)
-        candidates = self._find_candidates(features, None)
+        self._say_sample(len(features))
+        candidates = self._find_candidates(features, targets[:, 0], False)
+        self._require_room(len(features), len(candidates.rows))
         fit = partial(
             fit_relevance,
             min_gain=_LEAST_GAIN if self.min_gain is None else self.min_gain,

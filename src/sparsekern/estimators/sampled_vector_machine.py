@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_count, check_pair
+from .._checks import check_pair
 from ..kernels.resolve import Kernel
 from .class_face import by_class
+from .counts import check_count
 from .pcvm_sampling import KernelSampler, SampledPCVM
 from .vector_machine_classifier import VectorMachineClassifier
 
@@ -24,6 +25,12 @@ class SampledVectorMachine(VectorMachineClassifier):
     precision_prior: tuple[float, float]
     warm_start: bool
     _sampled: SampledPCVM | None
+
+    def _bytes_of_a_fit(self, n: int, candidates: int) -> float:
+        held = super()._bytes_of_a_fit(n, candidates)
+        if self.inference in ("em", "mcmc"):  # all candidates at once: columns and Gram matrices
+            held += 8.0 * (candidates + 1) * (2 * n + 3 * candidates)
+        return held
 
     def _make_chains(self) -> SampledPCVM:
         names = (
@@ -49,7 +56,7 @@ class SampledVectorMachine(VectorMachineClassifier):
             KernelSampler(
                 kernels[int(np.argmax(average.weights))],
                 features,
-                self._find_candidates(features, labels).rows,
+                self._find_candidates(features, labels, True).rows,
                 labels,
                 prior,
                 self.bias_precision,

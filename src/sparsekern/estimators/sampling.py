@@ -16,14 +16,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .. import __version__
-from .._checks import check_choice, check_count, check_flag
+from .._checks import check_choice, check_flag
 from .._jit import mark_compiled
 from ..inference._contract import Plan, Sampler
 from ..inference.diagnostics import convergence_problems
 from ..inference.mcmc.chains import Chain, ChainRun, extend_chain, run_chains, start_chains
 from ..inference.mcmc.checkpoint import Checkpoint, fingerprint
 from .all_or_nothing import AllOrNothing
+from .counts import check_count, check_jobs
 from .progress import FitReporter, TextProgress, announce_compilation, wants_text
+from .sampling_memory import check_plan, require_draws, require_workspaces
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
@@ -57,17 +59,21 @@ class SamplingEstimator(AllOrNothing, CallbackSupportMixin, BaseEstimator):
         """Name in messages."""
         return type(self).__name__
 
+    @property
+    def _memory_remedy(self) -> str:
+        """What makes the working memory of a chain smaller."""
+        return "use fewer chains"
+
     def _check_sampling_parameters(self) -> Plan:
         plan = Plan(
             tune=check_count("tune", self.tune, 0),
             draws=check_count("draws", self.draws),
             thin=check_count("thin", self.thin),
         )
-        check_count("chains", self.chains)
+        check_plan(self._spoken_name, plan, check_count("chains", self.chains))
         check_flag("warm_start", self.warm_start)
         check_choice("progress", self.progress, ("auto", True, False))
-        if self.n_jobs is not None and check_count("n_jobs", self.n_jobs, -(10**6)) == 0:
-            raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all.")
+        check_jobs(self.n_jobs)
         return plan
 
     def _sample(self, samplers: Sequence[Sampler], plan: Plan) -> list[ChainRun]:
@@ -79,6 +85,7 @@ class SamplingEstimator(AllOrNothing, CallbackSupportMixin, BaseEstimator):
         random = check_random_state(self.random_state)
         entropy = random.randint(0, 2**31 - 1, size=4).tolist()
         checkpoint = None
+        require_draws(self._spoken_name, samplers, plan, self.chains)
         earlier = getattr(self, "_chains", None) if self.warm_start else None
         if earlier is not None:
             chains = self._continue(earlier, samplers, plan, model_print)
@@ -97,6 +104,7 @@ class SamplingEstimator(AllOrNothing, CallbackSupportMixin, BaseEstimator):
                     reuse_finished=fixed,
                 )
                 checkpoint.restore(chains, plan)
+        require_workspaces(self._spoken_name, samplers, chains, self.chains, self._memory_remedy)
         run = self._watch(samplers, chains, plan, checkpoint)
         self._plan = plan
         self._say_how_it_ended(run, plan)

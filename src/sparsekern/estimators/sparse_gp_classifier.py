@@ -10,12 +10,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import check_count
 from ..likelihoods import MultinomialProbit, Probit
 from ..likelihoods.multinomial_probit import contrast_matrix
 from ..posterior_states import KernelStatePosterior
 from .class_face import encode_classes
 from .class_prediction import ClassPrediction
+from .counts import check_count
 from .documentation import documented
 from .generalized_kernel import GeneralizedKernelEstimator
 

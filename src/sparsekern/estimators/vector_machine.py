@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from .._checks import check_choice, check_count, check_flag, check_positive
+from .._checks import check_choice, check_flag, check_positive
 from .._jit import mark_compiled
 from ..inference.mcmc.blas_threads import single_blas_thread
 from ..inference.mcmc.chains import count_workers
@@ -21,14 +21,18 @@ from ..inference.vector_machine.columns import HELD_NUMBERS
 from ..inference.vector_machine.weights import model_weights
 from .all_or_nothing import AllOrNothing
 from .candidates import resolve_candidates
+from .counts import check_count, check_jobs
 from .kernel_inputs import KernelInputs
 from .kernel_widths import KernelWidths
+from .memory_guard import require_memory
 from .progress import TextProgress, announce_compilation, wants_text
 from .sampling import warn_caller
+from .screening import spread_rows
 
 Task = Callable[[Callable[[], None]], Any]
 _ENGINE = "vector_machine"
-_LEAST_CANDIDATES = 1000
+_USUAL_MODEL = 200  # vectors
+_USUAL_STEPS = 300  # of a fit; of so many, half of it is taken to be done
 
 
 class VectorMachine(AllOrNothing, KernelWidths, KernelInputs, BaseEstimator):
@@ -45,6 +49,8 @@ class VectorMachine(AllOrNothing, KernelWidths, KernelInputs, BaseEstimator):
     random_state: Any
 
     _mark_of_a_fit = "active_vectors_"
+    # candidates=None: so many at least, and at most this many numbers in their columns
+    _candidate_numbers = (1000, HELD_NUMBERS)
 
     def _check_machine_parameters(self) -> None:
         self._check_widths()
@@ -57,26 +63,59 @@ class VectorMachine(AllOrNothing, KernelWidths, KernelInputs, BaseEstimator):
         check_count("max_steps", self.max_steps)
         check_choice("kernel_precision", self.kernel_precision, ("double", "single"))
         check_choice("progress", self.progress, ("auto", True, False))
-        if self.n_jobs is not None and check_count("n_jobs", self.n_jobs, -(10**6)) == 0:
-            raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all.")
+        check_jobs(self.n_jobs)
 
-    def _find_candidates(self, features: np.ndarray, labels: np.ndarray | None) -> Candidates:
+    def _count_candidates(self, n: int) -> int:
+        """Return how many rows ``candidates=None`` looks at: their columns can be held."""
+        least, numbers = self._candidate_numbers
+        return min(n, max(least, numbers // n))
+
+    def _find_candidates(
+        self, features: np.ndarray, response: np.ndarray, signed: bool
+    ) -> Candidates:
         """Return the rows that may become active, in the order in which they are looked at."""
         rng = check_random_state(self.random_state)
         rows = resolve_candidates(self.candidates, features, self._is_precomputed(), rng)
         if rows is None:
-            # so many that their columns can be held
-            count = max(_LEAST_CANDIDATES, HELD_NUMBERS // len(features))
+            count = self._count_candidates(len(features))
             rows = np.arange(len(features))
             if self.candidates is None and count < len(rows):
-                rows = np.sort(rng.choice(rows, count, replace=False))
+                rows = spread_rows(response, count, rng)
         # a precomputed matrix holds columns of the design as its columns
         table = features.T if self._is_precomputed() else features
-        found = find_candidates(table, labels, rows)
+        found = find_candidates(table, response if signed else None, rows)
         if len(found.rows) > BLOCK_SIZE:  # blocks of neighbours would be poor samples of all rows
             order = rng.permutation(len(found.rows))
             found = found.reordered(order)
         return found
+
+    def _say_sample(self, n: int) -> None:
+        """Say so where only some of many rows may become active."""
+        count = self._count_candidates(n)
+        if self.candidates is None and count < n:
+            warn_caller(
+                f"{type(self).__name__} lets {count} of the {n} rows become active, a random "
+                "sample spread over y: a fit with all of them would take hours. Set candidates, "
+                f"for example candidates={count // 2} to be quicker, or fit to fewer rows."
+            )
+
+    def _require_room(self, n: int, candidates: int) -> None:
+        """Refuse columns that cannot be held."""
+        workers = count_workers(self.n_jobs, self.n_length_scales)
+        require_memory(
+            workers * self._bytes_of_a_fit(n, candidates),
+            type(self).__name__,
+            f"{candidates} columns of {n} rows in each of {workers} fits at a time",
+            f"use candidates={max(1, candidates // 4)}, fewer n_jobs or a sample of the rows",
+        )
+
+    def _bytes_of_a_fit(self, n: int, candidates: int) -> float:
+        """Return what a fit holds at its peak: columns outside the model, and those inside."""
+        size = 4 if self.kernel_precision == "single" else 8
+        outside = candidates * n if candidates * n <= HELD_NUMBERS else 0
+        block = 3 * min(candidates, BLOCK_SIZE) * n
+        inside = 3 * min(self._largest_model(candidates), _USUAL_MODEL) * n
+        return size * (outside + block) + 8.0 * inside
 
     def _largest_model(self, n_candidates: int) -> int:
         return n_candidates if self.max_active is None else min(self.max_active, n_candidates)
@@ -90,12 +129,18 @@ class VectorMachine(AllOrNothing, KernelWidths, KernelInputs, BaseEstimator):
         if self.progress is not False:
             announce_compilation(name, [_ENGINE])
 
-        def check() -> None:
-            if ended.is_set():
-                raise KeyboardInterrupt
-
         def carry_out(number: int) -> Any:
-            found = tasks[number](check)
+            steps = 0
+
+            def report() -> None:
+                nonlocal steps
+                steps += 1
+                if ended.is_set():
+                    raise KeyboardInterrupt
+                if text is not None:  # nobody knows how many steps there will be
+                    text.update(number, steps / (steps + _USUAL_STEPS))
+
+            found = tasks[number](report)
             if text is not None:
                 text.update(number, 1.0)
             return found

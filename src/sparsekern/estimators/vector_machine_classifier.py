@@ -23,6 +23,7 @@ from ..inference.vector_machine.classification import (
     fit_classifier,
     without_rows,
 )
+from ..inference.vector_machine.columns import HELD_NUMBERS
 from ..inference.vector_machine.factors import PROBIT
 from ..inference.vector_machine.multiclass import FittedMultinomial, fit_multinomial
 from ..kernels.resolve import Kernel
@@ -76,6 +77,8 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
 
     multi_class: str
     classes_: np.ndarray
+    # a step of a classifier costs more than one of a regression
+    _candidate_numbers = (200, HELD_NUMBERS // 4)
 
     def _make_method(self, n_candidates: int) -> Method:
         """Return how a model is fitted."""
@@ -90,6 +93,7 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
         X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         self.classes_, codes = encode_classes(y)
         features = np.ascontiguousarray(self._prepare_training(X))
+        self._say_sample(len(features))
         kernels = self._make_kernels(features)
         together = len(self.classes_) == 2 or self.multi_class == "multinomial"
         responses = [codes]
@@ -111,7 +115,8 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
         tasks: list[Task] = []
         ends = [0]  # a rare class has fewer folds, and so fewer tasks
         for labels in responses:
-            candidates = self._find_candidates(features, labels if signed else None)
+            candidates = self._find_candidates(features, labels, signed)
+            self._require_room(len(features), len(candidates.rows))
             method = self._make_method(len(candidates.rows))
             tasks += [
                 partial(fit, kernel, features, labels, candidates, method) for kernel in kernels

@@ -14,6 +14,8 @@ is rare where the data are clear that one of them is needed.
 from __future__ import annotations
 
 import math
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -27,6 +29,7 @@ from .posterior import WeightedModel
 from .scoring import Features, FittedModel
 from .search import HybridSearch
 
+_LEG_SECONDS = 0.2  # between looks at Ctrl-C
 _TARGET = 0.44
 _EXCHANGES = 5  # tries in a sweep, for each feature of the model
 _MOST_DRAWS = 100  # of a model's parameters, for prediction
@@ -90,11 +93,12 @@ def _exchange(rng, batch, graph, included, u, value, memory):
 @jit
 def sample_models(
     rng, batch, graph, included, u, log_sizes, shapes, rates, log_step, tune, kept_models,
-    kept_parameters,
+    kept_parameters, first, last,
 ):  # fmt: skip
-    """Run one chain; ``included`` and ``u`` are its state, ``log_sizes`` log pi by size.
+    """Run sweeps ``first`` to ``last`` of a chain whose state is ``included, u, log_step``.
 
-    Every sweep after ``tune`` is kept. Returns the acceptance rates of toggles and walks.
+    ``log_sizes`` holds log pi by size. Every sweep after ``tune`` is kept. Returns the acceptance
+    rates of toggles and walks.
     """
     n, p = batch.rows.shape[1], included.shape[0]
     target, kind = batch.targets[0], batch.kind
@@ -107,7 +111,7 @@ def sample_models(
     size = 0
     for feature in range(p):
         size += included[feature]
-    for sweep in range(tune + kept_models.shape[0]):
+    for sweep in range(first, last):
         _rebuild(batch, included, u, sums)
         value = _value(sums, values, kind, u, target, matrix, work)
         bandwidth = math.exp(-u[1])
@@ -179,14 +183,24 @@ def sample_posterior(
     def run(chain: int) -> None:
         included = np.zeros(p, np.int64)
         included[list(start.features)] = 1
-        sample_models(
-            rngs[chain], batch, search.graph, included, start.parameters.copy(), log_sizes,
-            np.ascontiguousarray(shapes), np.ascontiguousarray(rates), np.full(3, -1.0), tune,
-            models[chain], parameters[chain],
-        )  # fmt: skip
+        u, log_step = start.parameters.copy(), np.full(3, -1.0)
+        sweep, pace = 0, 1
+        while sweep < tune + draws and not ended.is_set():  # legs touch no draw
+            begin, last = time.perf_counter(), min(sweep + pace, tune + draws)
+            sample_models(
+                rngs[chain], batch, search.graph, included, u, log_sizes,
+                np.ascontiguousarray(shapes), np.ascontiguousarray(rates), log_step, tune,
+                models[chain], parameters[chain], sweep, last,
+            )  # fmt: skip
+            rate = (last - sweep) / max(time.perf_counter() - begin, 1e-9)
+            sweep, pace = last, max(1, min(4 * pace, int(rate * _LEG_SECONDS)))
 
+    ended = threading.Event()
     with single_blas_thread(), ThreadPoolExecutor(count_workers(n_jobs, chains)) as pool:
-        list(pool.map(run, range(chains)))
+        try:
+            list(pool.map(run, range(chains)))
+        finally:
+            ended.set()
     visits: dict[Features, list[np.ndarray]] = {}
     for included, drawn in zip(np.concatenate(models), np.concatenate(parameters), strict=True):
         visits.setdefault(tuple(np.flatnonzero(included).tolist()), []).append(drawn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +13,8 @@ from ..mcmc.chains import count_workers
 from ..mcmc.feature_pairs import blocks_of_pairs
 from . import compiled, compiled_derivatives
 from ._contract import Batch, GaussianResponse
+
+_SECONDS_AT_ONCE = 0.2
 
 
 class CpuBackend(GaussianResponse):
@@ -29,17 +32,37 @@ class CpuBackend(GaussianResponse):
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
         self.workers = count_workers(n_jobs, 10**6)
+        self._pace = 16  # problems that a call is given
 
     def _share(self, total: int, work: Callable[[int, int], None]) -> None:
-        """Call ``work(first, last)`` for parts of the problems."""
+        """Call ``work(first, last)`` for parts of the problems, each short enough for Ctrl-C.
+
+        How they are divided touches no number: every problem is worked on alone.
+        """
         workers = count_workers(self.n_jobs, max(1, total))
         with single_blas_thread():
             if workers == 1 or total < 2:
-                work(0, total)
+                first = 0
+                while first < total:
+                    first = self._timed(work, first, min(first + self._pace, total))
                 return
-            edges = np.linspace(0, total, min(total, 4 * workers) + 1).astype(int)
+            first = self._timed(work, 0, 1)  # tells how long the others will take
+            parts = max(min(total - 1, 4 * workers), -(-(total - 1) // self._pace))
+            edges = np.linspace(first, total, parts + 1).astype(int)
             with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(work, edges[:-1], edges[1:]))
+                try:
+                    list(pool.map(work, edges[:-1], edges[1:]))
+                except BaseException:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
+
+    def _timed(self, work: Callable[[int, int], None], first: int, last: int) -> int:
+        """Work on some problems and learn how many to give to the next call; return ``last``."""
+        begin = time.perf_counter()
+        work(first, last)
+        rate = (last - first) / max(time.perf_counter() - begin, 1e-9)
+        self._pace = max(1, min(4 * self._pace, int(rate * _SECONDS_AT_ONCE)))
+        return last
 
     def log_likelihood(self, batch: Batch, parameters: np.ndarray) -> np.ndarray:
         """Return l(u) of every problem."""

@@ -24,6 +24,7 @@ from ...kernels import Kernel
 from ...kernels.evaluate import LINEAR
 
 SMALLEST_RATIO = 1e-10  # of the largest eigenvalue, times n: below, a component is rounding
+_BLOCK_NUMBERS = 4_000_000  # kernel values of new rows held at once
 _FEW = 0.2  # up to this share of all eigenvectors, asking for the leading ones alone is quicker
 
 
@@ -87,6 +88,14 @@ class Projection:
 
         Distances are None for a precomputed kernel, which does not tell :math:`k(x_*,x_*)`.
         """
+        step = max(1, _BLOCK_NUMBERS // max(1, len(self.column_means)))
+        blocks = range(0, max(1, len(features)), step)
+        parts = [self._project_block(features[start : start + step]) for start in blocks]
+        squared = [part for _, part in parts if part is not None]
+        components = np.concatenate([part for part, _ in parts])
+        return components, np.concatenate(squared) if squared else None
+
+    def _project_block(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         with np.errstate(over="ignore", invalid="ignore"):  # judged once, below
             if self.primal:
                 centred = (features - self.column_means) * np.sqrt(self.kernel.amplitude)

@@ -38,7 +38,12 @@ class CandidateColumns:
         if len(self.signs) == 0:
             self._table = np.empty((0, self.n_rows))
         elif len(self.signs) * self.n_rows <= HELD_NUMBERS:
-            self._table = self._convert(self.make(np.arange(len(self.signs))))
+            kind = np.float32 if self.single else np.float64
+            table = np.empty((len(self.signs), self.n_rows), kind)
+            for number in range(self.n_blocks):  # Ctrl-C is seen between blocks
+                chosen, columns = self.block(number)
+                table[chosen] = columns
+            self._table = table
 
     def _convert(self, columns: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(columns, np.float32 if self.single else np.float64)

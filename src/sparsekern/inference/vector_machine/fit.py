@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,7 +15,8 @@ from .selection import refresh, scan
 from .starts import spread_columns
 
 _FIRST_CAPACITY = 32
-_MOVES_AT_ONCE = 50  # between looks at the keyboard
+_MOVES_AT_ONCE = 50  # at most, between looks at the keyboard...
+_SECONDS_AT_ONCE = 0.2  # ...which take this long
 
 
 @dataclass(frozen=True)
@@ -104,15 +106,18 @@ def _climb(
     """
     closed = np.zeros(len(columns.signs), np.bool_)  # refused since the last move kept
     path = [(float(machine.evidence[0]), int(machine.size[0]))]
-    steps, idle, number = 0, 0, 0
+    steps, idle, number, pace = 0, 0, 0, 1
     while idle < columns.n_blocks and steps < max_steps:
-        if report is not None:
-            report()
-        while steps < max_steps:
-            kept = settle(machine, problem, closed, min(_MOVES_AT_ONCE, max_steps - steps))
-            if kept == 0:
-                break
+        before, settled = steps, False
+        while steps < max_steps and not settled:
+            begin, tried = time.perf_counter(), min(pace, max_steps - steps)
+            kept, settled = settle(machine, problem, closed, tried)
             steps += kept
+            rate = tried / max(time.perf_counter() - begin, 1e-9)
+            pace = max(1, min(_MOVES_AT_ONCE, 4 * pace, int(rate * _SECONDS_AT_ONCE)))
+            if report is not None:
+                report()
+        if steps > before:  # the pace must not show
             idle = 0
             path.append((float(machine.evidence[0]), int(machine.size[0])))
         if steps >= max_steps:

@@ -101,17 +101,18 @@ def settle(machine, problem, refused, most):
     """Weigh active columns anew and delete them while that gains, the best move first.
 
     ``refused`` marks candidates whose last move lowered the evidence; it is wiped by every move
-    that is kept. Returns the number of moves kept, at most ``most``.
+    that is kept. At most ``most`` moves are tried. Returns the number of moves kept, and whether
+    nothing is left to try.
     """
     kept = 0
-    while kept < most:
+    for _ in range(most):
         place, precision = best_change(machine, problem, refused)
         if place == 0:
-            break
+            return kept, True
         member = machine.members[place]
         if _weigh_anew(machine, problem, place, precision):
             refused[:] = False
             kept += 1
         else:
             refused[member] = True
-    return kept
+    return kept, False

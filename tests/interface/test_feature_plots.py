@@ -75,7 +75,7 @@ def latent_draws(model, X):
 
 
 def curve(ax):
-    return next(line for line in ax.lines if line.get_label() == "posterior mean")
+    return next(line for line in ax.lines if line.get_label() == "prediction")
 
 
 # ---------------------------------------------------------------- inclusion
@@ -173,12 +173,17 @@ def test_blocks_and_thinning_leave_the_curve_what_it_is(model, data, monkeypatch
     assert_allclose(curve(plot_feature_effect(model, X, 0)).get_ydata(), whole)
     monkeypatch.setattr("sparsekern.plotting.effect_draws._MOST_DRAWS", 30)
     monkeypatch.setattr("sparsekern.plotting.effect_draws._MOST_VALUES", 1)
-    thinned = curve(plot_feature_effect(model, X, 0)).get_ydata()
-    # every fourth draw and thirty of the sixty rows, the first and the last one among them
+    ax = plot_feature_effect(model, X, 0)
+    thinned = curve(ax)
+    # thirty of the sixty rows, the first and the last one among them
     grid = np.linspace(X[:, 0].min(), X[:, 0].max(), 50)
     half = X[np.linspace(0, 59, 30).round().astype(int)]
     draws = averaged(lambda rows: latent_draws(model, rows), half, 0, grid)
-    assert_allclose(thinned, draws.reshape(2, 60, 50)[:, ::4].mean(axis=(0, 1)))
+    assert_allclose(thinned.get_ydata(), draws.mean(axis=0))
+    # the band is that of every fourth draw
+    low, high = np.quantile(draws.reshape(2, 60, 50)[:, ::4].reshape(30, 50), [0.025, 0.975], 0)
+    drawn = ax.collections[0].get_paths()[0].vertices
+    assert_allclose([drawn[:, 1].min(), drawn[:, 1].max()], [low.min(), high.max()])
 
 
 def test_few_values_are_shown_as_points(model, data):
@@ -318,7 +323,7 @@ def test_models_that_cannot_be_shown_are_refused(data):
     linear = LinearRegression().fit(*data)
     with pytest.raises(TypeError, match="got LinearRegression, which has no feature_inclusion_"):
         plot_inclusion(linear)
-    with pytest.raises(TypeError, match="of this package; got LinearRegression"):
+    with pytest.raises(TypeError, match=r"of this package, .* got LinearRegression"):
         plot_feature_effect(linear, data[0], 0)
     with pytest.raises(ValueError, match="max_features must be at least 1, got 0"):
         plot_inclusion(DoublySparseRegressor(), max_features=0)

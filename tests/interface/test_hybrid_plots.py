@@ -17,7 +17,6 @@ from sklearn.linear_model import LinearRegression
 from sparsekern import DoublySparseRegressor, HybridSearchGPClassifier, HybridSearchGPRegressor
 from sparsekern.plotting import (
     plot_decision_surface,
-    plot_feature_effect,
     plot_inclusion,
     plot_models,
     plot_search,
@@ -251,8 +250,6 @@ def test_models_that_cannot_be_shown_are_refused(model, sampled, data):
         plot_inclusion(linear)
     with pytest.raises(ValueError, match="no search to show: it was fitted with search='mcmc'"):
         plot_search(sampled)
-    with pytest.raises(TypeError, match=r"with posterior draws.*got HybridSearchGPRegressor"):
-        plot_feature_effect(model, data[0], 0)
     with pytest.raises(ValueError, match="n_models must be at least 1, got 0"):
         plot_models(model, n_models=0)
     with pytest.raises(TypeError, match=r"n_models must be a whole number, got 2\.5"):

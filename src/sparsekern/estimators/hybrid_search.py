@@ -44,6 +44,7 @@ from .hybrid_candidates import (
     swap_graph,
     within_reach,
 )
+from .hybrid_functions import FunctionDraws
 from .hybrid_memory import require_room
 from .hybrid_models import ModelTable
 from .progress import SearchProgress, announce_compilation, wants_text
@@ -56,7 +57,7 @@ GLOBAL_ROWS = 2000  # beyond, prediction is local
 INTEGRATIONS = ("composite", "draws", "mode", "frozen")
 
 
-class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
+class HybridSearchEstimator(AllOrNothing, ModelTable, FunctionDraws, BaseEstimator):
     """Search, models and selection; subclasses predict."""
 
     kernel: str
@@ -161,6 +162,9 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
         check_is_fitted(self, "models_")
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return X if self._standardizer is None else self._standardizer(X)
+
+    def _points(self, X: Any) -> np.ndarray:
+        return np.ascontiguousarray(self._prepare(X)[:, self._screened])
 
     # search
 
@@ -278,10 +282,8 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, BaseEstimator):
 
     def _components(self, X: Any) -> Iterator[tuple[slice, Components]]:
         """Yield slices of rows and the normal laws to be mixed there, in scaled units."""
-        points = self._prepare(X)
-        chosen = np.ascontiguousarray(points[:, self._screened])
         with single_blas_thread():
-            yield from self._posterior.blocks(self._open_backend(), chosen)
+            yield from self._posterior.blocks(self._open_backend(), self._points(X))
 
     def _open_laplace(self, response: str, mean: float = 0.0) -> LaplaceBackend:
         """Return the backend of a response that is not Gaussian; ``mean``: of the function."""

@@ -9,7 +9,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import check_choice
+from .._checks import check_choice, check_flag
 from ..inference.hybrid.laws import class_probability
 from ..inference.hybrid.rules import even_draws
 from .class_face import ClassFace, by_class, encode_classes, normalized_shares
@@ -198,9 +198,13 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         ]
         return np.clip(np.concatenate(found), 0.0, 1.0)
 
-    def _positive_draws(self, X: Any, count: int) -> np.ndarray:
+    def _positive_draws(self, X: Any, count: int, joint: bool) -> np.ndarray:
         """Return draws of P(y = classes_[1]) for two classes."""
         link = ndtr if self.likelihood == "probit" else expit
+        if joint:
+            return np.concatenate(
+                [link(latent) for _, latent, _ in self._latent_draws(X, count)], axis=1
+            )
         found = []
         for _, parts in self._components(X):
             chosen, quantiles = even_draws(parts.weights[:, 0], count)
@@ -217,19 +221,22 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
     def _link(self, probability: np.ndarray) -> np.ndarray:
         return ndtri(probability) if self.likelihood == "probit" else logit(probability)
 
-    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
+    def sample_proba(self, X: Any, *, thin: int = 1, joint: bool = False) -> np.ndarray:
         r"""Return draws of the class probabilities, for histograms of single cases.
 
         A draw has a model, its parameters, and a quantile: at every row it is :math:`h(\mu+zs)`,
         with mean :math:`\mu` and deviation s of the function there and one z for all rows. Each
         row has its own law, but of rows together the draws say less than a sampler's: they move up
-        and down as one.
+        and down as one. With ``joint=True`` a draw is that of a function instead.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         thin : int, default=1
             Return so many times fewer draws.
+        joint : bool, default=False
+            Whether rows of one draw share a function, for statements about several rows, such as
+            their mean. With local models (more than ``search_rows`` rows) there is none to share.
 
         Returns
         -------
@@ -239,15 +246,16 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
             of the classes are put together at random and normalised.
         """
         check_is_fitted(self, "models_")
+        check_flag("joint", joint)
         count = -(-check_count("draws", self.draws) // check_count("thin", thin))
         if len(self.classes_) > 2:
             return normalized_shares(
                 [
-                    member._positive_draws(X, count)[
+                    member._positive_draws(X, count, joint)[
                         np.random.default_rng(place).permutation(count)
                     ]
                     for place, member in enumerate(self.estimators_)
                 ]
             )
-        positive = self._positive_draws(X, count)
+        positive = self._positive_draws(X, count, joint)
         return by_class(positive, 2)

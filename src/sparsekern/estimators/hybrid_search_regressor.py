@@ -85,7 +85,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         Uncertainty of the parameters in predictions: by a rule of 15 points, by ``draws`` draws, or
         not at all; ``"frozen"``: local models share the median of their parameters.
     draws, tune, chains : int, default=1000, 500, 2
-        For ``integration="draws"`` and ``search="mcmc"``.
+        For ``integration="draws"``, ``search="mcmc"`` and (the first) :meth:`sample_mean`.
     threshold : float, default=0.5
         Inclusion probability from which a feature counts as selected.
     center, scale : bool, default=True

@@ -7,18 +7,24 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
+from ..inference.hybrid.laws import Law
 from ..inference.hybrid.mixture import LatentMixtures, NormalMixtures
+from .counts import check_count
 from .memory_guard import check_samples
 
 
 class MixturePrediction:
     """Mean, deviation, quantiles, draws and density; subclasses say what is mixed."""
 
+    noise: str
+    draws: int
     _centre: float
     _spread: float
     _prepare: Callable[[Any], np.ndarray]
+    _latent_draws: Callable[[Any, int], Iterator[tuple[slice, np.ndarray, np.ndarray]]]
+    _law: Callable[[], Law]  # of a response that is not Gaussian
 
     def _mixtures(self, X: Any) -> Iterator[tuple[slice, NormalMixtures | LatentMixtures]]:
         """Yield slices of rows and their predictive laws, in scaled units."""
@@ -63,6 +69,33 @@ class MixturePrediction:
             for _, part in self._mixtures(X)
         ]
         return self._centre + self._spread * np.concatenate(found)
+
+    def sample_mean(self, X: Any, *, thin: int = 1) -> np.ndarray:
+        """Return posterior draws of the mean of y, without noise.
+
+        A draw has a model, its parameters and a function. It is the same function at every call.
+        With local models (more than 2,000 rows, or ``search_rows`` where the noise is not Gaussian)
+        there is no function of all rows: a draw then has the same quantile at all of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        thin : int, default=1
+            Return so many times fewer draws.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples)
+            With ``thin=1`` there are ``draws`` of them; their mean is ``predict(X)`` but for their
+            number.
+        """
+        check_is_fitted(self, "models_")
+        count = -(-check_count("draws", self.draws) // check_count("thin", thin))
+        found = [
+            latent if self.noise == "gaussian" else self._law().mean(latent, last)
+            for _, latent, last in self._latent_draws(X, count)
+        ]
+        return self._centre + self._spread * np.concatenate(found, axis=1)
 
     def sample_predictive(
         self, X: Any, n_samples: int = 1000, *, random_state: Any = None

@@ -7,28 +7,22 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import ndtri
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from .._checks import check_choice, check_flag
 from ..inference.additive_kernels.left_out import choose_temperature
-from ..inference.multiple_kernel.latent import (
-    Latent,
-    MultinomialProbit,
-    Probit,
-    winning_probabilities,
-)
-from .class_face import ClassFace, encode_classes, normalized_shares
+from ..inference.multiple_kernel.latent import Latent, MultinomialProbit, Probit
+from .class_face import ClassFace, encode_classes
 from .documentation import documented
 from .multiple_kernel import MultipleKernelModel
-
-REGRESSION, PROBIT, MULTINOMIAL = "regression", "probit", "multinomial_probit"
+from .output_probabilities import MULTINOMIAL, PROBIT, REGRESSION, OutputProbabilities
 
 
 @documented
-class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
+class BayesianMKLClassifier(OutputProbabilities, ClassFace, ClassifierMixin, MultipleKernelModel):
     r"""Classification on several kernels at once: two classes, more, or several labels.
 
     The functions of the classes are those of :class:`BayesianMKLRegressor`; ``vectors`` says
@@ -218,29 +212,6 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         return 2.0 * labels - 1.0, np.zeros(len(labels), np.intp)
 
     # prediction
-
-    def _mean_response(self, X: Any) -> np.ndarray:
-        """Return P(y = classes_[1]), all classes' probabilities, or those of all labels."""
-        mean, covariance = self._moments(X)
-        variance = np.einsum("noo->no", covariance)
-        if self.likelihood == MULTINOMIAL:
-            found = winning_probabilities(mean, variance)
-            return found[:, 1] if len(self.classes_) == 2 else found
-        if self.likelihood == REGRESSION:
-            scale = self.temperature_ * self._spread
-            mean, variance = self._centre + self._spread * mean, scale**2 * variance
-            if mean.shape[1] > 1 and not self._multi_label:
-                return winning_probabilities(mean, variance)
-            each = ndtr(mean / np.sqrt(variance))
-        else:
-            deviation = np.sqrt(variance)
-            # the margin leaves mass out, so that the two sides are made to add up to one
-            high = log_ndtr((mean - self._margin) / deviation)
-            low = log_ndtr((-mean - self._margin) / deviation)
-            each = np.exp(high - np.logaddexp(high, low))
-        if self._multi_label:
-            return each
-        return each[:, 0] if each.shape[1] == 1 else normalized_shares(list(each.T))
 
     def _link(self, probability: np.ndarray) -> np.ndarray:
         return ndtri(probability)

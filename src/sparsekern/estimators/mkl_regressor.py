@@ -150,6 +150,9 @@ class BayesianMKLRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, M
             for o in range(mean.shape[1])
         ]
 
+    def _function_draws(self, X: Any, thin: int) -> np.ndarray:
+        return self._draw_outputs(X, thin)[0]
+
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return the predictive mean and, if asked, standard deviation or covariance.
 

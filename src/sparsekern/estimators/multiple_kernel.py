@@ -21,6 +21,7 @@ from .multiple_kernel_fits import Asked, FitRecord, Functions, fit_per_kernel, f
 from .progress import TextProgress, wants_text
 from .sampling import warn_caller
 from .standardizer import Standardizer
+from .weight_draws import N_DRAWS
 
 _NUMBERS_AT_A_TIME = 4_000_000
 _WHOLE_COPIES, _COLUMN_COPIES = 6, 3  # what a fit holds besides the kernels, or with them
@@ -251,13 +252,20 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
 
     def _moments(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return means (n, L) and covariances (n, L, L) of outputs, in scaled units."""
+        parts = [self._functions.moments(self._stack, rows) for rows in self._blocks(X)]
+        means, covariances = zip(*parts, strict=True)
+        return np.concatenate(means), np.concatenate(covariances)
+
+    def _draw_outputs(self, X: Any, thin: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return draws of the functions (T, n, L), and variances (T, L) given them."""
+        draws = np.arange(0, N_DRAWS, check_count("thin", thin))
+        parts = [self._functions.draws(self._stack, rows, draws) for rows in self._blocks(X)]
+        return np.concatenate([functions for functions, _ in parts], axis=1), parts[0][1]
+
+    def _blocks(self, X: Any) -> list[np.ndarray]:
+        """Return the rows of X as kernels see them, in parts whose kernels can be held."""
         rows = self._prepare(X)
         width = self.n_features_in_ if self._stack.vectors is None else len(self._stack.vectors)
         width = max(width, rows.shape[1], len(self.active_vectors_))
         step = max(1, _NUMBERS_AT_A_TIME // (width * (1 + self._stack.count)))
-        parts = [
-            self._functions.moments(self._stack, rows[start : start + step])
-            for start in range(0, len(rows), step)
-        ]
-        means, covariances = zip(*parts, strict=True)
-        return np.concatenate(means), np.concatenate(covariances)
+        return [rows[start : start + step] for start in range(0, len(rows), step)]

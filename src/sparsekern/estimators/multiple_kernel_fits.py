@@ -10,10 +10,12 @@ import numpy as np
 from ..inference.additive_kernels.ascent import Schedule as AdditiveSchedule
 from ..inference.additive_kernels.bound import AdditivePriors
 from ..inference.additive_kernels.fit import fit_additive
+from ..inference.additive_kernels.function_draws import AdditiveDraws
 from ..inference.additive_kernels.left_out import left_out_moments
 from ..inference.additive_kernels.posterior import AdditivePosterior
 from ..inference.additive_kernels.whitening import Whitening
 from ..inference.multiple_kernel.fit import Schedule, fit_kernels, fitted_values
+from ..inference.multiple_kernel.function_draws import draw_functions
 from ..inference.multiple_kernel.latent import Latent
 from ..inference.multiple_kernel.posterior import Hyperpriors, Posterior
 from ..inference.multiple_kernel.prediction import predict
@@ -78,6 +80,13 @@ class AdditiveFunctions:
         variance = variance + self.posterior.noise_variance
         return mean, variance[:, :, None] * np.eye(mean.shape[1])
 
+    def draws(
+        self, stack: KernelStack, rows: np.ndarray, draws: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return draws of the functions (T, n, L), and variances of new outputs given them."""
+        cross, diagonal = (lambda m: stack.cross(m, rows)), (lambda m: stack.diagonal(m, rows))
+        return AdditiveDraws(self.posterior).at(cross, diagonal, len(rows), draws)
+
 
 @dataclass(frozen=True)
 class SharedFunctions:
@@ -88,11 +97,19 @@ class SharedFunctions:
 
     def moments(self, stack: KernelStack, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return means (n, L) and covariances (n, L, L) of new outputs, noise included."""
-        kernels = np.stack(
+        found = predict(self.posterior, self._kernels(stack, rows))
+        return found.mean, found.covariance
+
+    def draws(
+        self, stack: KernelStack, rows: np.ndarray, draws: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return draws of the functions (T, n, L), and variances of new outputs given them."""
+        return draw_functions(self.posterior, self._kernels(stack, rows), draws)
+
+    def _kernels(self, stack: KernelStack, rows: np.ndarray) -> np.ndarray:
+        return np.stack(
             [stack.cross(int(m), rows)[:, self.kept.vectors].T for m in self.kept.kernels]
         )
-        found = predict(self.posterior, kernels)
-        return found.mean, found.covariance
 
 
 Functions = AdditiveFunctions | SharedFunctions

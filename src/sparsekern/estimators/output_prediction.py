@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from ..inference.hybrid.mixture import NormalMixtures
+from .counts import check_count
 from .memory_guard import check_samples
 from .mixture_prediction import check_levels
 
@@ -22,6 +23,10 @@ class OutputPrediction:
 
     def _laws(self, X: Any) -> list[NormalMixtures]:
         """Return the predictive law of each output, in scaled units."""
+        raise NotImplementedError
+
+    def _function_draws(self, X: Any, thin: int) -> np.ndarray:
+        """Return draws of the functions, shape (draws, n, outputs), in scaled units."""
         raise NotImplementedError
 
     def _in_units(self, scaled: list[np.ndarray], shift: bool = True) -> np.ndarray:
@@ -70,6 +75,27 @@ class OutputPrediction:
         return self._in_units(
             [np.column_stack([law.quantile(level) for level in levels]) for law in laws]
         )
+
+    def sample_mean(self, X: Any, *, thin: int = 1) -> np.ndarray:
+        """Return posterior draws of the mean of y, without noise.
+
+        A draw is a function, the same at every call.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        thin : int, default=1
+            Return every ``thin``-th draw only.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples) or (n_draws, n_samples, n_outputs)
+            With ``thin=1`` there are 1,000 of them; their mean is ``predict(X)`` but for their
+            number.
+        """
+        thin = check_count("thin", thin)
+        draws = self._function_draws(X, thin)
+        return self._in_units(list(np.moveaxis(draws, 2, 0)))
 
     def sample_predictive(
         self, X: Any, n_samples: int = 1000, *, random_state: Any = None

@@ -19,6 +19,7 @@ from .._checks import check_choice, check_positive
 from ..inference.quantiles import find_quantile
 from ..likelihoods import Gaussian, StudentT
 from ..likelihoods._contract import Likelihood, NoiseLaw
+from .counts import check_count
 from .draws import DrawsEstimator
 from .kernel_inputs import KernelInputs
 from .memory_guard import check_samples
@@ -145,6 +146,25 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
 
         spread = np.sqrt(latent.var(axis=0) + variance.mean())
         return find_quantile(distribution, level, latent.mean(axis=0), spread)
+
+    def sample_mean(self, X: Any, *, thin: int = 1) -> np.ndarray:
+        """Return posterior draws of the mean of y, without noise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        thin : int, default=1
+            Return every ``thin``-th draw of each chain only.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples)
+            Chain after chain. With ``thin=1`` there are ``chains * draws`` of them, and their mean
+            is ``predict(X)``.
+        """
+        features = self._prepare(X)
+        draws = self._draws.thinned(check_count("thin", thin)).response_draws(features)
+        return self._centre + self._spread * draws
 
     def sample_predictive(
         self, X: Any, n_samples: int | None = None, *, random_state: Any = None

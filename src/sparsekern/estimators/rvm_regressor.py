@@ -21,6 +21,7 @@ from .documentation import documented
 from .output_prediction import OutputPrediction
 from .response_scale import measure_response
 from .vector_machine import Task, VectorMachine
+from .weight_draws import expansion_draws
 
 _FOLDS = 5
 _LEAST_GAIN = 0.1
@@ -199,6 +200,9 @@ class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMac
         )
 
     # prediction
+
+    def _function_draws(self, X: Any, thin: int) -> np.ndarray:
+        return expansion_draws(self._models, self._prepare(X), thin)
 
     def _laws(self, X: Any) -> list[NormalMixtures]:
         """Return the predictive law of each output, in scaled units."""

@@ -84,22 +84,26 @@ class SampledVectorMachine(VectorMachineClassifier):
         return self._sampled
 
     def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
-        """Return posterior draws of the class probabilities, of ``inference="mcmc"``.
+        """Return draws of the class probabilities, for histograms of single cases.
+
+        They are the chains' draws with ``inference="mcmc"``. Otherwise a draw has a width and
+        weights from their normal laws; it is the same function at every call.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         thin : int, default=1
-            Return every ``thin``-th draw of each chain only.
+            Return every ``thin``-th draw (of each chain) only.
 
         Returns
         -------
         ndarray of shape (n_draws, n_samples, n_classes)
-            Chain after chain.
+            Chain after chain; without chains there are 1,000 with ``thin=1``.
         """
         features = self._prepare(X)
-        draws = self._chains_or_refuse("sample_proba")._draws
-        found = draws.thinned(check_count("thin", thin)).response_draws(features)
+        if self._sampled is None:
+            return super().sample_proba(X, thin=thin)
+        found = self._sampled._draws.thinned(check_count("thin", thin)).response_draws(features)
         return by_class(found, len(self.classes_))
 
     def _mean_response(self, X: Any) -> np.ndarray:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import logit, ndtri
+from scipy.special import expit, logit, ndtr, ndtri, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from .._checks import check_choice
+from .._checks import check_choice, check_count
 from ..inference.vector_machine.classification import (
     Candidates,
     FittedClassifier,
@@ -24,12 +24,13 @@ from ..inference.vector_machine.classification import (
     without_rows,
 )
 from ..inference.vector_machine.columns import HELD_NUMBERS
-from ..inference.vector_machine.factors import PROBIT
+from ..inference.vector_machine.factors import LOGIT, PROBIT, PROBIT_SLOPE, SCALED_LOGIT
 from ..inference.vector_machine.multiclass import FittedMultinomial, fit_multinomial
 from ..kernels.resolve import Kernel
-from .class_face import ClassFace, encode_classes, normalized_shares
+from .class_face import ClassFace, by_class, encode_classes, normalized_shares
 from .one_vs_rest import responses_one_vs_rest
 from .vector_machine import Task, VectorMachine
+from .weight_draws import expansion_draws
 
 _FOLDS = 5
 Fit = FittedClassifier | FittedMultinomial
@@ -204,10 +205,46 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
         found = [average.probability(features) for average in self._averages]
         return found[0] if len(found) == 1 else normalized_shares(found)
 
-    def _link(self, probability: np.ndarray) -> np.ndarray:
+    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
+        """Return draws of the class probabilities, for histograms of single cases.
+
+        A draw has a width and weights from their normal laws. It is the same function at every
+        call.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        thin : int, default=1
+            Return every ``thin``-th draw only.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_classes)
+            With ``thin=1`` there are 1,000 of them. Their mean is ``predict_proba(X)`` but for
+            their number, and, with models of one class each, for their being normalised one by one.
+        """
+        features, thin = self._prepare(X), check_count("thin", thin)
+        draws = [
+            expansion_draws(average.kept, features, thin, stream)
+            for stream, average in enumerate(self._averages)
+        ]
+        if draws[0].shape[2] > 1:
+            return softmax(draws[0], axis=2)
+        positive = [self._positive(latent[:, :, 0]) for latent in draws]
+        return by_class(positive[0], 2) if len(positive) == 1 else normalized_shares(positive)
+
+    def _positive(self, latent: np.ndarray) -> np.ndarray:
+        """Return the probability of +1 at latent values."""
+        if self._likelihood() == PROBIT:
+            return ndtr(latent)
+        return expit(PROBIT_SLOPE * latent if self._likelihood() == SCALED_LOGIT else latent)
+
+    def _likelihood(self) -> int:
         best = self._averages[0].best
-        probit = isinstance(best, FittedClassifier) and best.likelihood == PROBIT
-        return ndtri(probability) if probit else logit(probability)
+        return best.likelihood if isinstance(best, FittedClassifier) else LOGIT
+
+    def _link(self, probability: np.ndarray) -> np.ndarray:
+        return ndtri(probability) if self._likelihood() == PROBIT else logit(probability)
 
 
 def _fit_fold(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from ..estimators.composites import final_estimator
 from .figure_parts import (
     POOLED_COLOUR,
     chain_colour,
@@ -74,6 +75,7 @@ def _plot_counts(
     model: Any, axes: Any, name: str, label: str, bound: str, most: Callable[[Any], float]
 ) -> np.ndarray:
     """Plot the counts called ``name``; ``most`` says where the prior ends, called ``bound``."""
+    model = final_estimator(model)
     group = posterior_group(model)
     if name not in group:
         raise ValueError(

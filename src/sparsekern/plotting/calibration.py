@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from .._checks import check_count
-from .figure_parts import CLASS_COLOURS, finish, open_axes
+from .figure_parts import CLASS_COLOURS, class_column, finish, open_axes
 
 _HISTOGRAM = "predicted probabilities"
 _LEVEL = 0.95
@@ -23,10 +23,11 @@ def plot_calibration(
     y: Any,
     *,
     n_bins: int = 10,
+    target: Any = None,
     ax: Axes | None = None,
     label: str | None = None,
 ) -> Axes:
-    """Plot observed frequencies of the second class against its predicted probabilities.
+    """Plot observed frequencies of a class against its predicted probabilities.
 
     The rows are put into bins of equal width by their predicted probability. A point stands at the
     mean prediction and the observed frequency of its bin, with the 95 % Wilson interval of a
@@ -36,13 +37,15 @@ def plot_calibration(
     Parameters
     ----------
     model : fitted classifier
-        Any with ``predict_proba`` and two classes.
+        Any with ``predict_proba``, also a pipeline.
     X : array-like of shape (n_samples, n_features)
         Rows that were not used to fit the model.
     y : array-like of shape (n_samples,)
         Their classes.
     n_bins : int, default=10
         Bins between 0 and 1.
+    target : label, optional
+        Class whose probability is shown; None: the last one of two.
     ax : Axes, optional
         None: a new figure. A second model may be drawn into the axes of a first one.
     label : str, optional
@@ -55,11 +58,12 @@ def plot_calibration(
     """
     n_bins = check_count("n_bins", n_bins)
     check_is_fitted(model)
-    happened, predicted = _outcomes(model, X, y)
+    column = class_column(model.classes_, target)
+    happened, predicted = _outcomes(model, X, y, column)
     ax = open_axes(ax, 1, 1, figsize=(4.6, 5.0))[0, 0]
     histogram: Any = next((a for a in ax.child_axes if a.get_label() == _HISTOGRAM), None)
     if histogram is None:
-        histogram = _prepare(ax, model.classes_[1])
+        histogram = _prepare(ax, model.classes_[column])
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     totals, means, frequencies = reliability_points(happened, predicted, edges)
     low, high = wilson_interval(frequencies * totals, totals)
@@ -81,10 +85,8 @@ def plot_calibration(
     return ax
 
 
-def _outcomes(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return whether each row is of the second class, and the probability the model gives it."""
-    if len(model.classes_) != 2:
-        raise ValueError(f"The model must have two classes; it has {len(model.classes_)}.")
+def _outcomes(model: Any, X: Any, y: Any, column: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return whether each row is of the class, and the probability the model gives it."""
     y = column_or_1d(y)
     check_consistent_length(X, y)
     strange = np.setdiff1d(y, model.classes_)
@@ -92,7 +94,7 @@ def _outcomes(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(
             f"y holds {strange[0]!r}, which is none of the model's classes {model.classes_}."
         )
-    return y == model.classes_[1], model.predict_proba(X)[:, 1]
+    return y == model.classes_[column], model.predict_proba(X)[:, column]
 
 
 def reliability_points(

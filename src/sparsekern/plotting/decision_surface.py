@@ -12,7 +12,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count
-from .figure_parts import CLASS_COLOURS, open_axes
+from ..estimators.composites import Composite, take_apart
+from .figure_parts import CLASS_COLOURS, class_column, open_axes
 from .probability_grid import probabilities_on_grid, sides_on_grid
 from .vector_machines import active_weight, fitted_to, is_drawless, training_of
 
@@ -33,8 +34,9 @@ def plot_decision_surface(
     n_boundaries: int = 50,
     resolution: int = 80,
     features: Sequence[str] | None = None,
+    target: Any = None,
 ) -> Axes:
-    """Plot the probability of the second class over two features, and how sure its boundary is.
+    """Plot the probability of a class over two features, and how sure its boundary is.
 
     The colours and the thick line, where it is one half, are the posterior mean. Each thin line is
     the boundary of one posterior draw, so that their spread is the posterior of the boundary. Rings
@@ -46,7 +48,7 @@ def plot_decision_surface(
 
     Parameters
     ----------
-    model : fitted classifier of this package
+    model : fitted classifier of this package, or pipeline that ends in one
         Of two classes.
     X : array-like of shape (n_samples, 2)
         The training rows, in the units in which they were given to ``fit``.
@@ -61,6 +63,8 @@ def plot_decision_surface(
         Grid points along each feature.
     features : pair of str, optional
         Labels of the axes. None: the feature names of the model, if it has any.
+    target : label, optional
+        Class whose probability the colour bar shows; None: the last one.
 
     Returns
     -------
@@ -69,23 +73,27 @@ def plot_decision_surface(
     """
     n_boundaries = check_count("n_boundaries", n_boundaries, 0)
     resolution = check_count("resolution", resolution, 2)
-    rows, y = _training_rows(model, X, y)
-    names = _axis_names(model, features)
+    parts = take_apart(model)
+    rows, y = _training_rows(parts, X, y)
+    names, model = _axis_names(model, features), parts.final
+    column = class_column(model.classes_, target)
     spread = np.ptp(rows, axis=0)
     margin = _MARGIN * np.where(spread > 0, spread, 1.0)
     first, second = np.linspace(rows.min(axis=0) - margin, rows.max(axis=0) + margin, resolution).T
-    mean, boundaries = probabilities_on_grid(model, first, second, n_boundaries)
+    mean, boundaries = probabilities_on_grid(parts, first, second, n_boundaries)
 
     ax = open_axes(ax, 1, 1, figsize=(6.0, 4.6))[0, 0]
+    # a class keeps its colour, whichever of the two the numbers belong to
+    shown, colours = (mean, _SURFACE) if column else (1.0 - mean, _SURFACE.reversed())
     surface = ax.pcolormesh(
-        first, second, mean, cmap=_SURFACE, vmin=0, vmax=1, shading="gouraud", rasterized=True
+        first, second, shown, cmap=colours, vmin=0, vmax=1, shading="gouraud", rasterized=True
     )
     for draw in boundaries:
         _draw_boundary(ax, first, second, draw, linewidths=0.5, alpha=0.25)
     _draw_boundary(ax, first, second, mean, linewidths=1.8)
     banded = is_drawless(model) and n_boundaries > 0
     if banded:
-        side = sides_on_grid(model, first, second)
+        side = sides_on_grid(parts, first, second)
         for level in (1.0 - _SURE, _SURE):
             style = {"linewidths": 0.9, "linestyles": "dashed"}
             _draw_boundary(ax, first, second, side, level, **style)
@@ -100,17 +108,18 @@ def plot_decision_surface(
         loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=3, frameon=False,
         fontsize="small", handletextpad=0.4, columnspacing=1.2, handlelength=1.2,
     )  # fmt: skip
-    bar = ax.figure.colorbar(surface, ax=ax, label=f"Probability of class {model.classes_[1]}")
+    bar = ax.figure.colorbar(surface, ax=ax, label=f"Probability of class {model.classes_[column]}")
     bar.outline.set_visible(False)  # type: ignore[operator]
     ax.set(xlim=first[[0, -1]], ylim=second[[0, -1]], xlabel=names[0], ylabel=names[1])
     return ax
 
 
-def _training_rows(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+def _training_rows(parts: Composite, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    model, whole = parts.final, parts.whole
     check_is_fitted(model)
-    if model.n_features_in_ != 2:
+    if whole.n_features_in_ != 2:
         raise ValueError(
-            f"A decision surface needs a model of 2 features; this one has {model.n_features_in_}. "
+            f"A decision surface needs a model of 2 features; this one has {whole.n_features_in_}. "
             "Fit a model on the two features to be shown."
         )
     if len(model.classes_) != 2:
@@ -120,7 +129,7 @@ def _training_rows(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         )
     y = column_or_1d(y)
     check_consistent_length(X, y)
-    seen = model._prepare(X)  # this also compares column names
+    seen = model._prepare(parts.inputs(X))  # this also compares column names
     signs = (y == model.classes_[1]).astype(np.float64) - (y == model.classes_[0])
     if not hasattr(model, "active_vectors_"):  # nothing is marked among the rows
         known = not np.any(signs == 0)

@@ -1,7 +1,9 @@
-r"""Posterior draws of the function along a few features, the other features averaged out.
+r"""The function along a few features, the other features averaged out, and its posterior draws.
 
 The effect of features S at the value v is :math:`\frac1n\sum_if_t(v,x_{i,-S})`, draw by draw (the
-partial dependence), or :math:`f_t(v,\tilde x_{-S})` at the medians of the other features.
+partial dependence), or :math:`f_t(v,\tilde x_{-S})` at the medians of the other features. Only
+public methods are asked: ``predict`` and ``sample_mean`` of regressors, ``predict_proba`` and
+``sample_proba`` of classifiers, the latter two of the model at the end of a pipeline.
 """
 
 from __future__ import annotations
@@ -9,13 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import is_classifier
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice
-from ..estimators.draws import DrawsEstimator
+from ..estimators import HybridSearchGPClassifier
+from ..estimators.composites import Composite, take_apart
+from .effect_rows import Feature, Rows
+from .figure_parts import class_column
 
 _MOST_DRAWS = 400  # of the function; more do not change a band that can be seen
 _MOST_VALUES = 20_000_000  # of the function, over all draws, rows and grid points
@@ -23,93 +26,126 @@ _LEAST_ROWS = 30  # averaged over, however fine the grid
 _BLOCK_NUMBERS = 4_000_000  # held at once
 
 
-def rows_of(model: Any, X: Any) -> np.ndarray:
-    """Return X as numbers, in the units of the user, if it has the features of the fit."""
-    if not isinstance(model, DrawsEstimator):
-        raise TypeError(
-            "model must be a regressor or classifier with posterior draws, of this package; got "
-            f"{type(model).__name__}."
-        )
-    check_is_fitted(model)
-    if getattr(model, "kernel", None) == "precomputed":
-        raise ValueError(
-            "kernel='precomputed' sees no features: there is no effect to plot; fit a model with "
-            "another kernel."
-        )
-    model._prepare(X)  # compares number and names of the columns
-    return check_array(X, dtype=np.float64)
-
-
-def resolve_target(model: Any, target: Any) -> int | None:
-    """Return the column of the class whose probability is shown; None for a regressor."""
-    if not is_classifier(model):
-        if target is not None:
-            raise ValueError(
-                f"target={target!r} names a class, but {type(model).__name__} is a regressor; "
-                "leave it out."
-            )
-        return None
-    classes = model.classes_
-    if target is None:
-        if len(classes) > 2:
-            raise ValueError(
-                f"target must name a class, got None; the model has {len(classes)} classes: "
-                f"pass one of {classes.tolist()}."
-            )
-        return 1
-    found = np.flatnonzero(classes == target)
-    if len(found) != 1:
-        raise ValueError(f"target={target!r} is no class; pass one of {classes.tolist()}.")
-    return int(found[0])
-
-
-def effect_draws(
-    model: Any,
-    rows: np.ndarray,
-    features: list[int],
-    points: np.ndarray,
-    others: str,
-    target: int | None,
-) -> np.ndarray:
-    """Return the effect at each point, draw by draw, of shape (draws, points).
+class EffectModel:
+    """What an effect plot asks of a fitted model, or of a pipeline that ends in one.
 
     Parameters
     ----------
-    model : fitted estimator
-    rows : ndarray of shape (n, p)
+    model : estimator
+    target : label or int, optional
+        Class, or number of the output.
+    """
+
+    def __init__(self, model: Any, target: Any) -> None:
+        self.parts: Composite = take_apart(model)
+        final = self.parts.final
+        self.classifies = is_classifier(final)
+        if not hasattr(type(final), "sample_proba" if self.classifies else "sample_mean"):
+            raise TypeError(
+                "model must be a regressor or classifier of this package, or a pipeline that ends "
+                f"in one; got {type(model).__name__}."
+            )
+        check_is_fitted(final)
+        if isinstance(getattr(final, "kernel", None), str) and final.kernel == "precomputed":
+            raise ValueError(
+                "kernel='precomputed' sees no features: there is no effect to plot; fit a model "
+                "with another kernel."
+            )
+        self.target = target
+        self.column: int | None = None  # of the class or output; None: there is one only
+        self.label = ""
+
+    def resolve_target(self, row: Any) -> None:
+        """Find the class or output to show; ``row`` is one row as the model takes it."""
+        final, target = self.parts.final, self.target
+        if self.classifies:
+            self.column = class_column(final.classes_, target)
+            self.label = f"Probability of class {final.classes_[self.column]}"
+            return
+        predicted = self.parts.whole.predict(row)
+        what = "Mean of y, transformed back" if self.parts.responses else "Mean of y"
+        if predicted.ndim == 1:
+            if target is not None:
+                raise ValueError(
+                    f"target={target!r} names a class, but {type(final).__name__} is a regressor; "
+                    "leave it out."
+                )
+            self.label = what
+            return
+        count = predicted.shape[1]
+        if isinstance(target, bool) or not isinstance(target, (int, np.integer)):
+            raise ValueError(
+                f"target must be the number of an output, 0 to {count - 1}, got {target!r}: the "
+                f"model has {count} outputs."
+            )
+        if not 0 <= target < count:
+            raise ValueError(f"target must lie between 0 and {count - 1}, got {target!r}.")
+        self.column, self.label = int(target), what.replace("y", f"output {target}", 1)
+
+    def count_draws(self, row: Any) -> int:
+        """Return how many draws there are."""
+        final = self.parts.final
+        if "draws" in final.get_params() and not hasattr(final, "n_draws_"):
+            return final.draws
+        return len(self._all_draws(row, 1))
+
+    def predict(self, rows: Any) -> np.ndarray:
+        """Return what the model predicts at rows, shape (n,)."""
+        whole = self.parts.whole
+        found = whole.predict_proba(rows) if self.classifies else whole.predict(rows)
+        return found if self.column is None else found[:, self.column]
+
+    def draws(self, rows: Any, thin: int) -> np.ndarray:
+        """Return every ``thin``-th draw of the function at rows, shape (draws, n)."""
+        found = self._all_draws(rows, thin)
+        return found if self.column is None else found[:, :, self.column]
+
+    def _all_draws(self, rows: Any, thin: int) -> np.ndarray:
+        final, inputs = self.parts.final, self.parts.inputs(rows)
+        if not self.classifies:
+            return self.parts.in_units(final.sample_mean(inputs, thin=thin))
+        if isinstance(final, HybridSearchGPClassifier):  # its plain draws are of single rows
+            return final.sample_proba(inputs, thin=thin, joint=True)
+        found = final.sample_proba(inputs, thin=thin)
+        if hasattr(final, "sharpness_"):  # as predict_proba does
+            found = found**final.sharpness_
+            found /= found.sum(axis=2, keepdims=True)
+        return found
+
+
+def effect_draws(
+    model: EffectModel, rows: Rows, features: list[Feature], points: list, others: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the predicted effect at each point, and its draws of shape (draws, points).
+
+    Parameters
+    ----------
+    model : EffectModel
+    rows : Rows
         They say what the other features are.
-    features : list of s ints
-    points : ndarray of shape (g, s)
+    features : list of s Features
+    points : list of tuples
         Values of these features.
     others : {"average", "median"}
-    target : int or None
-        Column of the class, for a classifier.
     """
-    thin = max(1, -(-model._draws.n_draws // _MOST_DRAWS))
-    n_draws = min(model._draws.n_draws, _MOST_DRAWS)
-    if check_choice("others", others, ("average", "median")) == "median":
-        background = np.median(rows, axis=0, keepdims=True)
+    check_choice("others", others, ("average", "median"))
+    total = model.count_draws(rows.as_input(rows.frame[:1]))
+    thin = max(1, -(-total // _MOST_DRAWS))
+    n_draws = -(-total // thin)
+    if others == "median":
+        background = rows.medians()
     else:
+        n = len(rows.frame)
         most = max(_LEAST_ROWS, _MOST_VALUES // (n_draws * len(points)))
-        chosen = np.linspace(0, len(rows) - 1, min(most, len(rows))).round().astype(np.intp)
-        background = rows[chosen]
-    n_classes = 1 if target is None else len(model.classes_)
-    step = max(1, _BLOCK_NUMBERS // (len(background) * (n_draws * n_classes + rows.shape[1])))
-    out = []
+        background = rows.frame.iloc[np.linspace(0, n - 1, min(most, n)).round().astype(np.intp)]
+    n_classes = len(model.parts.final.classes_) if model.classifies else 1
+    width = n_draws * n_classes + rows.frame.shape[1]
+    step = max(1, _BLOCK_NUMBERS // (len(background) * width))
+    line, draws = [], []
     for start in range(0, len(points), step):
         here = points[start : start + step]
-        inputs = np.repeat(background[None], len(here), axis=0)
-        inputs[:, :, features] = here[:, None, :]
-        draws = _function_draws(model, inputs.reshape(-1, rows.shape[1]), thin, target)
-        out.append(draws.reshape(len(draws), len(here), -1).mean(axis=2))
-    return np.concatenate(out, axis=1)
-
-
-def _function_draws(model: Any, inputs: Any, thin: int, target: int | None) -> np.ndarray:
-    """Return draws of the mean response, or of the probability of a class, at rows of inputs."""
-    if hasattr(model, "feature_names_in_"):
-        inputs = pd.DataFrame(inputs, columns=model.feature_names_in_)
-    if target is not None:
-        return model.sample_proba(inputs, thin=thin)[:, :, target]
-    draws = model._draws.thinned(thin).response_draws(model._prepare(inputs))
-    return model._centre + model._spread * draws
+        inputs = rows.placed(background, features, here)
+        line.append(model.predict(inputs).reshape(len(here), -1).mean(axis=1))
+        found = model.draws(inputs, thin)
+        draws.append(found.reshape(len(found), len(here), -1).mean(axis=2))
+    return np.concatenate(line), np.concatenate(draws, axis=1)

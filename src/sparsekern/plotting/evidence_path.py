@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from ..estimators.composites import final_estimator
 from .figure_parts import CHAIN_COLOURS, finish, open_axes
 from .vector_machines import check_machine, evidence_paths
 
@@ -37,6 +38,7 @@ def plot_evidence_path(model: Any, *, ax: Axes | None = None) -> Axes:
     Axes
         That of the evidence; that of the numbers of vectors is a further Axes of its figure.
     """
+    model = final_estimator(model)
     check_machine(model)
     paths = evidence_paths(model)
     several = len(getattr(model, "classes_", ())) > 2

@@ -54,16 +54,17 @@ def check_searched(model: Any) -> None:
     check_is_fitted(model)
 
 
-def feature_label(model: Any, feature: int) -> str:
+def feature_label(names: Sequence[Any] | np.ndarray | None, feature: int) -> str:
     """Return a feature's name, or the column it is."""
-    names = getattr(model, "feature_names_in_", None)
     return f"X[:, {feature}]" if names is None else str(names[feature])
 
 
-def set_label(features: Sequence[Any]) -> str:
+def set_label(features: Sequence[Any], names: Sequence[Any] | np.ndarray | None = None) -> str:
     """Return what stands for a feature set of ``models_``: names, or the columns they are."""
     if not features:
         return "no feature"
+    if names is not None:
+        features = [f if isinstance(f, str) else str(names[f]) for f in features]
     if isinstance(features[0], str):
         return ", ".join(features)
     return f"X[:, {features[0] if len(features) == 1 else list(features)}]"

@@ -11,6 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from sklearn.utils.validation import check_is_fitted
 
+from ..estimators.composites import final_estimator
+
 # Okabe and Ito's palette, which readers with any of the common colour blindnesses can tell apart.
 CHAIN_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 CLASS_COLOURS = ("#0072B2", "#D55E00")
@@ -87,8 +89,9 @@ def posterior_group(model: Any) -> Any:
     """Return the draws of an estimator's (or a DataTree's) posterior."""
     tree = model
     if hasattr(model, "fit"):
-        check_is_fitted(model)
-        tree = model.posterior_
+        tree = final_estimator(model)
+        check_is_fitted(tree)
+        tree = tree.posterior_
     try:
         return tree["posterior"]
     except (KeyError, TypeError, IndexError):
@@ -96,6 +99,21 @@ def posterior_group(model: Any) -> Any:
             "model must be a fitted estimator with posterior_, or a DataTree with the group "
             f"'posterior'; got {type(model).__name__}."
         ) from None
+
+
+def class_column(classes: np.ndarray, target: Any) -> int:
+    """Return the column of the class whose probability is shown: ``target``, or the last of two."""
+    if target is None:
+        if len(classes) > 2:
+            raise ValueError(
+                f"target must name a class, got None; the model has {len(classes)} classes: "
+                f"pass one of {classes.tolist()}."
+            )
+        return 1
+    found = np.flatnonzero(classes == target)
+    if len(found) != 1:
+        raise ValueError(f"target={target!r} is no class; pass one of {classes.tolist()}.")
+    return int(found[0])
 
 
 def open_axes(axes: Any, n_rows: int, n_columns: int, **figure_options: Any) -> np.ndarray:

@@ -10,6 +10,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from .._checks import check_count
+from ..estimators.composites import take_apart
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 
 _DEVIATIONS = 1.959964  # 95 % of a normal law
@@ -26,7 +27,7 @@ def plot_fit(
     Parameters
     ----------
     model : fitted regressor with ``active_vectors_`` and ``predict(X, return_std=True)``
-        Such as BayesianMKLRegressor or RVMRegressor.
+        Such as BayesianMKLRegressor or RVMRegressor, or a pipeline that ends in one.
     X : array-like of shape (n_samples, 1)
         The training rows.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
@@ -42,12 +43,19 @@ def plot_fit(
     -------
     Axes
     """
-    if not is_regressor(model) or not hasattr(type(model), "predict_quantiles"):
+    parts = take_apart(model)
+    final = parts.final
+    if not is_regressor(final) or not hasattr(type(final), "predict_quantiles"):
         raise TypeError(
             "model must be a regressor with standard deviations, such as BayesianMKLRegressor; got "
             f"{type(model).__name__}."
         )
-    check_is_fitted(model, "active_vectors_")
+    if parts.responses:
+        raise TypeError(
+            "model must predict standard deviations in the units of y, which "
+            "TransformedTargetRegressor does not; plot the regressor inside."
+        )
+    check_is_fitted(final, "active_vectors_")
     check_count("resolution", resolution, 2)
     rows = check_array(X, dtype=np.float64)
     response = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
@@ -57,7 +65,7 @@ def plot_fit(
     response = response.reshape(len(response), -1)
     if not 0 <= output < response.shape[1]:
         raise ValueError(f"output must lie between 0 and {response.shape[1] - 1}, got {output!r}.")
-    if len(model.active_vectors_) and model.active_vectors_.max() >= len(rows):
+    if len(final.active_vectors_) and final.active_vectors_.max() >= len(rows):
         raise ValueError("X and y must be the data of the fit, in their order.")
     x, values = rows[:, 0], response[:, output]
     grid = np.linspace(x.min(), x.max(), resolution)
@@ -66,14 +74,14 @@ def plot_fit(
         table = type(X)(grid[:, None], columns=list(model.feature_names_in_))
     mean, deviation = (
         np.reshape(part, (resolution, -1))[:, output]
-        for part in model.predict(table, return_std=True)
+        for part in final.predict(parts.inputs(table), return_std=True)
     )
     ax = open_axes(ax, 1, 1, figsize=(6.4, 3.8))[0, 0]
     low, high = mean - _DEVIATIONS * deviation, mean + _DEVIATIONS * deviation
     ax.fill_between(grid, low, high, color=CHAIN_COLOURS[0], alpha=0.18, linewidth=0, label="95 %")
     ax.plot(x, values, ".", color=POOLED_COLOUR, markersize=4, label="data")
     ax.plot(grid, mean, color=CHAIN_COLOURS[0], label="mean")
-    active = np.asarray(model.active_vectors_, dtype=np.intp)
+    active = np.asarray(final.active_vectors_, dtype=np.intp)
     if len(active) < len(rows):  # where all are active rings say nothing
         noun = "sample" if len(active) == 1 else "samples"
         ax.plot(

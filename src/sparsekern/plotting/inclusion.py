@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._checks import check_count
+from ..estimators.composites import take_apart
 from .feature_sets import feature_label, inclusion_of
 from .figure_parts import CLASS_COLOURS, POOLED_COLOUR, finish, open_axes
 
@@ -25,7 +26,8 @@ def plot_inclusion(model: Any, max_features: int = 20, ax: Axes | None = None) -
 
     Parameters
     ----------
-    model : fitted estimator with ``feature_inclusion_``
+    model : fitted estimator with ``feature_inclusion_``, or pipeline that ends in one
+        The features are those that the model sees; a pipeline's steps before it name them.
     max_features : int, default=20
         Show at most so many features.
     ax : Axes, optional
@@ -36,6 +38,8 @@ def plot_inclusion(model: Any, max_features: int = 20, ax: Axes | None = None) -
     Axes
     """
     max_features = check_count("max_features", max_features)
+    parts = take_apart(model)
+    model, names = parts.final, parts.feature_names()
     probability, error, by_chain = inclusion_of(model)
     shown = np.argsort(-probability, kind="stable")[:max_features]
     height = 0.9 + 0.22 * len(shown)
@@ -58,7 +62,7 @@ def plot_inclusion(model: Any, max_features: int = 20, ax: Axes | None = None) -
     ax.axvline(
         model.threshold, color="black", linewidth=1, linestyle="--", label="threshold", zorder=0
     )
-    ax.set_yticks(places, [feature_label(model, feature) for feature in shown])
+    ax.set_yticks(places, [feature_label(names, feature) for feature in shown])
     ax.set(xlim=(0, 1), ylim=(len(shown) - 0.4, -0.6), xlabel="Posterior inclusion probability")
     if len(shown) < len(probability):
         ax.set_ylabel(f"{len(shown)} of {len(probability)} features")

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from sklearn.utils.validation import check_is_fitted
 
+from ..estimators.composites import final_estimator
 from ..estimators.multiple_kernel import MultipleKernelModel
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 
@@ -48,6 +49,7 @@ def plot_kernel_weights(
     -------
     Axes
     """
+    model = final_estimator(model)
     check_kernel_model(model)
     weights = np.atleast_2d(model.kernel_weights_)
     deviations = np.atleast_2d(model.kernel_weights_std_)
@@ -97,6 +99,7 @@ def plot_bound(model: Any, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
+    model = final_estimator(model)
     check_kernel_model(model)
     ax = open_axes(ax, 1, 1, figsize=(6.0, 3.2))[0, 0]
     ends = [0, *model.elbo_stages_, model.n_iter_]

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._checks import check_count
+from ..estimators.composites import take_apart
 from .feature_sets import check_searched, set_label
 from .figure_parts import POOLED_COLOUR, finish, open_axes
 
@@ -24,7 +25,7 @@ def plot_models(model: Any, n_models: int = 10, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : fitted HybridSearchGPRegressor or HybridSearchGPClassifier
+    model : fitted HybridSearchGPRegressor or HybridSearchGPClassifier, or pipeline with it
     n_models : int, default=10
         Show at most so many models.
     ax : Axes, optional
@@ -35,11 +36,13 @@ def plot_models(model: Any, n_models: int = 10, ax: Axes | None = None) -> Axes:
     Axes
     """
     n_models = check_count("n_models", n_models)
+    parts = take_apart(model)
+    model, names = parts.final, parts.feature_names()
     check_searched(model)
     weights = model.models_["weight"].to_numpy()
     shown = np.argsort(-weights, kind="stable")[:n_models]
     labels = [
-        fill(set_label(features), _LABEL_WIDTH, break_long_words=False)
+        fill(set_label(features, names), _LABEL_WIDTH, break_long_words=False)
         for features in model.models_["features"].iloc[shown]
     ]
     lines = sum(label.count("\n") + 1 for label in labels)

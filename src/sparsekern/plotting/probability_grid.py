@@ -8,16 +8,18 @@ import numpy as np
 import pandas as pd
 
 from ..estimators import KernelProjectionClassifier
+from ..estimators.composites import Composite
 from .vector_machines import is_drawless, side_probability
 
 _MOST_NUMBERS = 4_000_000  # probabilities held at once
 
 
 def probabilities_on_grid(
-    model: Any, first: np.ndarray, second: np.ndarray, n_boundaries: int
+    parts: Composite, first: np.ndarray, second: np.ndarray, n_boundaries: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean probability, and that of some evenly spaced draws, at the grid points."""
-    points, shape = _grid_points(model, first, second), (len(second), len(first))
+    model, shape = parts.final, (len(second), len(first))
+    points = parts.inputs(_grid_points(parts.whole, first, second))
     projected = isinstance(model, KernelProjectionClassifier)
     if is_drawless(model) or not (projected or hasattr(model, "active_vectors_")):
         # draws of a hybrid search are right for each point, not for a boundary as a whole
@@ -35,10 +37,10 @@ def probabilities_on_grid(
     return mean.reshape(shape), boundaries.reshape(-1, *shape)
 
 
-def sides_on_grid(model: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def sides_on_grid(parts: Composite, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return a machine's posterior probability that f is positive, at the grid points."""
-    points = _grid_points(model, first, second)
-    return side_probability(model, points).reshape(len(second), len(first))
+    points = parts.inputs(_grid_points(parts.whole, first, second))
+    return side_probability(parts.final, points).reshape(len(second), len(first))
 
 
 def _grid_points(model: Any, first: np.ndarray, second: np.ndarray) -> Any:

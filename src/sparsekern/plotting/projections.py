@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count
 from ..estimators import KernelProjectionClassifier
+from ..estimators.composites import final_estimator, take_apart
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 
 _BINS = np.linspace(0.0, 1.0, 26)
@@ -23,6 +24,13 @@ def _check_projections(model: Any) -> None:
             f"model must be a fitted KernelProjectionClassifier; got {type(model).__name__}."
         )
     check_is_fitted(model, "n_draws_")
+
+
+def _inside(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return the model at the end of a pipeline, and rows as it sees them."""
+    parts = take_apart(model)
+    _check_projections(parts.final)
+    return parts.final, parts.inputs(X)
 
 
 def _colour(number: int) -> str:
@@ -46,6 +54,7 @@ def plot_expected_utility(model: Any, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
+    model = final_estimator(model)
     _check_projections(model)
     if not hasattr(model, "utility_") or model.utility_.empty:
         raise ValueError(
@@ -73,7 +82,6 @@ def plot_expected_utility(model: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def _projected(model: Any, X: Any, y: Any, most: int) -> tuple[np.ndarray, np.ndarray]:
-    _check_projections(model)
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
     unknown = sorted({*labels.tolist()} - {*model.classes_.tolist()}, key=str)
@@ -108,6 +116,7 @@ def plot_components(
     -------
     ndarray of Axes of shape (n_components, n_components)
     """
+    model, X = _inside(model, X)
     values, labels = _projected(model, X, y, check_count("n_components", n_components))
     count = values.shape[1]
     grid = open_axes(axes, count, count, figsize=(1.6 * count + 0.6, 1.6 * count + 0.4))
@@ -161,6 +170,7 @@ def plot_projection_matrix(
     Axes
         The colour bar is a further Axes of its figure.
     """
+    model, X = _inside(model, X)
     values, labels = _projected(model, X, y, check_count("n_components", n_components))
     places = np.searchsorted(model.classes_, labels)
     order = np.argsort(places, kind="stable")
@@ -199,7 +209,7 @@ def plot_class_probabilities(model: Any, X: Any, *, axes: Any = None) -> np.ndar
     -------
     ndarray of Axes of shape (n_rows,)
     """
-    _check_projections(model)
+    model, X = _inside(model, X)
     draws, predicted = model.sample_proba(X), model.predict_proba(X)
     rows = draws.shape[1]
     grid = open_axes(axes, rows, 1, figsize=(5.6, 0.7 + 1.5 * rows), sharex=axes is None)[:, 0]

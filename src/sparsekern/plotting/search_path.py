@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from ..estimators.composites import final_estimator
 from .feature_sets import check_searched
 from .figure_parts import CHAIN_COLOURS, finish, open_axes
 
@@ -35,6 +36,7 @@ def plot_search(model: Any, axes: Any = None) -> np.ndarray:
     ndarray of Axes, shape (2,)
         The scores, log evidence plus log prior, and the numbers of features.
     """
+    model = final_estimator(model)
     check_searched(model)
     if not model._path:
         raise ValueError(

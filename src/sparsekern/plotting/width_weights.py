@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from ..estimators.composites import final_estimator
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 from .vector_machines import check_machine
 
@@ -32,6 +33,7 @@ def plot_width_weights(model: Any, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
+    model = final_estimator(model)
     check_machine(model)
     if model.length_scales_ is None:
         raise ValueError(

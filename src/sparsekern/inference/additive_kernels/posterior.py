@@ -90,6 +90,17 @@ class AdditivePosterior:
                 parts.append(block[:, self.rows])
         return np.hstack(parts) if parts else np.empty((n, 0))
 
+    def covariance_with_rows(self, cross: Block, n: int) -> np.ndarray:
+        """Return the prior covariance of a function between n new rows and the training rows."""
+        form = self.model.form
+        if isinstance(form, RowForm):
+            size = self.model.component_scales(self.scales)
+            return (self.features(cross, n) * size) @ form.columns.T + form.bias_variance
+        rows = np.full((n, form.n_samples), form.bias_variance)
+        for scale, kernel in zip(self.scales.kernel, self.kernels, strict=True):
+            rows += scale * cross(int(kernel))
+        return rows
+
     def moments(
         self, cross: Block, diagonal: Block, n: int, deviations: bool = True
     ) -> tuple[np.ndarray, np.ndarray | None]:
@@ -99,13 +110,11 @@ class AdditivePosterior:
         """
         form, scales = self.model.form, self.scales
         if isinstance(form, KernelForm):
-            rows = np.full((n, form.n_samples), form.bias_variance)
             prior = np.full(n, form.bias_variance)
-            for scale, kernel in zip(scales.kernel, self.kernels, strict=True):
-                rows += scale * cross(int(kernel))
-                if deviations:
+            if deviations:
+                for scale, kernel in zip(scales.kernel, self.kernels, strict=True):
                     prior += scale * diagonal(int(kernel))
-            return self._from_rows(rows, prior, deviations)
+            return self._from_rows(self.covariance_with_rows(cross, n), prior, deviations)
         columns = self.features(cross, n)
         size = self.model.component_scales(scales)
         left = np.zeros(n)

@@ -64,7 +64,7 @@ class MultinomialExpansion:
         for start in range(0, n, step):
             block = slice(start, start + step)
             with np.errstate(over="ignore", invalid="ignore"):  # judged once, below
-                design = self._columns(features[block])
+                design = self.columns(features[block])
                 parts = []
                 for c in range(n_classes):
                     mine = np.flatnonzero(self.of_class == c)
@@ -76,7 +76,8 @@ class MultinomialExpansion:
             refuse_overflow(self.kernel)
         return mean, covariance
 
-    def _columns(self, features: np.ndarray) -> np.ndarray:
+    def columns(self, features: np.ndarray) -> np.ndarray:
+        """Return the design at new rows, a row for each column."""
         out = np.ones((len(self.place), len(features)))
         if len(self.rows):
             values = kernel_columns(self.kernel, features, self.vectors, self.rows)

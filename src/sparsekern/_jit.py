@@ -65,13 +65,13 @@ class _Sources:
         """Return what a file imports; of a folder, every file in it."""
         found = set()
         for dots, target in _IMPORT.findall(self._texts[name]):
-            path = Path(
-                *name.parts[: len(name.parts) - len(dots)], *filter(None, target.split("."))
-            )
+            folder = name.parts[: len(name.parts) - len(dots)]
+            path = Path(*folder, *filter(None, target.split(".")))
             file = path.with_suffix(".py") if path.parts else path
-            found |= {file} if file in self._texts else {
-                other for other in self._texts if other.parent == path
-            }  # fmt: skip
+            if file in self._texts:
+                found.add(file)
+            else:
+                found |= {other for other in self._texts if other.parent == path}
         return found
 
     def digest(self, module: str) -> str:

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from .._checks import check_choice, check_count
+from .._checks import check_choice
 from ..inference.vector_machine.classification import (
     Candidates,
     FittedClassifier,
@@ -28,6 +28,7 @@ from ..inference.vector_machine.factors import LOGIT, PROBIT, PROBIT_SLOPE, SCAL
 from ..inference.vector_machine.multiclass import FittedMultinomial, fit_multinomial
 from ..kernels.resolve import Kernel
 from .class_face import ClassFace, by_class, encode_classes, normalized_shares
+from .counts import check_count
 from .one_vs_rest import responses_one_vs_rest
 from .vector_machine import Task, VectorMachine
 from .weight_draws import expansion_draws

@@ -1,6 +1,13 @@
+"""Helpers beside the tests become importable; data and settings that many tests share."""
+
+import sys
+from pathlib import Path
+
 import pytest
 
 from sparsekern.datasets import make_ripley
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

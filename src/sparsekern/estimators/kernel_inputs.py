@@ -21,7 +21,10 @@ class KernelInputs:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _prepare_training(self, X: np.ndarray) -> np.ndarray:
-        """Return the rows as the kernel sees them, in memory of our own."""
+        """Return the rows as the kernel sees them, in memory that the caller has no part in.
+
+        They stand by feature (Fortran order), as compiled kernels read the training rows.
+        """
         self._standardizer = None
         if self._is_precomputed():
             if X.shape[0] != X.shape[1]:
@@ -31,9 +34,8 @@ class KernelInputs:
                 )
         elif self.standardize:
             self._standardizer = Standardizer(X)
-            X = self._standardizer(X)
-        # by feature (Fortran order), as compiled kernels read the training rows
-        return np.require(X, requirements=["F", "A", "W", "O"])
+            return np.asfortranarray(self._standardizer(X))
+        return np.array(X, order="F")
 
     def _prepare(self, X: Any, order: Literal["C", "F"] = "C") -> np.ndarray:
         """Return new rows as the kernel sees them, by row or (``"F"``) by feature."""

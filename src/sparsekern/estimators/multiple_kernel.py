@@ -109,14 +109,17 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
         return X, y
 
     def _prepare_training(self, X: np.ndarray) -> np.ndarray:
-        """Return the rows as kernels see them, and take note of how to prepare new ones."""
+        """Return the rows as kernels see them, and take note of how to prepare new ones.
+
+        Rows, which are kept, are in memory of our own; precomputed kernels are only read.
+        """
         self._standardizer = None
         if self._is_precomputed():
             return X.reshape(*X.shape[:2], -1)
         if self.standardize:
             self._standardizer = Standardizer(X)
-            X = self._standardizer(X)
-        return np.ascontiguousarray(X)
+            return self._standardizer(X)
+        return X.copy()
 
     def _prepare(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "elbo_")
@@ -138,7 +141,7 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
         if not precomputed:
             names = getattr(self, "feature_names_in_", None)
             kernels = make_kernels(self.kernel, self.length_scale, features, names)
-        elif self.length_scale != "mean_distance":
+        elif not (isinstance(self.length_scale, str) and self.length_scale == "mean_distance"):
             raise ValueError(
                 f"length_scale={self.length_scale!r} cannot be combined with kernel='precomputed'; "
                 "leave it at its default."

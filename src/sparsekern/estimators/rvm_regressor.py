@@ -155,7 +155,7 @@ class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMac
         tasks: list[Task] = [
             partial(_fit_all, fit, kernel, features, targets, candidates) for kernel in kernels
         ]
-        if self.length_scale == "cv" and len(kernels) > 1:
+        if len(kernels) > 1 and self.length_scale == "cv":  # one width leaves nothing to choose
             tasks += [
                 partial(_fit_fold, fit, kernel, features, targets, candidates, fold)
                 for fold in self._folds(len(targets))

@@ -123,7 +123,7 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
             tasks += [
                 partial(fit, kernel, features, labels, candidates, method) for kernel in kernels
             ]
-            if self.length_scale == "cv":
+            if len(kernels) > 1 and self.length_scale == "cv":  # one width leaves nothing to choose
                 tasks += [
                     partial(_fit_fold, fit, kernel, features, labels, candidates, method, fold)
                     for fold in self._folds(labels)

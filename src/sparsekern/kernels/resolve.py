@@ -135,11 +135,21 @@ def resolve_kernel(kernel: Any, length_scale: Any, features: np.ndarray) -> Kern
         return _from_object(clone(kernel), n_features)
     if callable(kernel):
         name = getattr(kernel, "__name__", repr(kernel))
-        return Kernel(name, TABLE, 1.0, ones, False, kernel)
+        return Kernel(name, TABLE, 1.0, ones, False, partial(_call_apart, kernel))
     raise TypeError(
         "kernel must be a string, a kernel object of sklearn.gaussian_process.kernels or a "
         f"callable k(A, B); got {kernel!r} of type {type(kernel).__name__}."
     )
+
+
+def _call_apart(kernel: Callable[..., Any], left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Call code of the user's so that no array is shared with it.
+
+    It may write into its arguments, keep them, or return a matrix that it will use again. Copies
+    cost little beside the kernel itself; read-only views would stop kernels that do not write but
+    ask for writable memory, as compiled code often does.
+    """
+    return np.array(kernel(left.copy(order="K"), right.copy(order="K")), order="C")
 
 
 def _length_scale(name: str, value: Any, features: np.ndarray) -> np.ndarray:
@@ -205,7 +215,8 @@ def _from_object(kernel: gp.Kernel, n_features: int) -> Kernel:
     elif type(core) is gp.Matern:
         name = _MATERN.get(core.nu)
     if name is None:
-        return Kernel(str(kernel), TABLE, 1.0, np.ones(n_features), False, kernel)
+        function = partial(_call_apart, kernel)
+        return Kernel(str(kernel), TABLE, 1.0, np.ones(n_features), False, function)
     amplitude = check_positive(f"the constant of kernel={kernel}", amplitude)
     scale = np.atleast_1d(np.asarray(core.length_scale, dtype=np.float64))
     for value in scale:

@@ -14,6 +14,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -160,4 +161,5 @@ def is_compiled(engine: str) -> bool:
 
 def mark_compiled(engine: str) -> None:
     """Remember that ``engine`` has run, and so is in the disk cache."""
-    (_folder(__package__) / f"ran-{engine}").touch()
+    with suppress(OSError):  # a folder that is gone or full costs a message, and must cost no fit
+        (_folder(__package__) / f"ran-{engine}").touch()

@@ -8,6 +8,7 @@ import time
 from typing import Any, TextIO
 
 from .._jit import is_compiled
+from .quiet_stream import QuietStream, is_terminal
 
 _SHOW_AFTER_SECONDS = 2.0
 _STEPS = 100  # progress is reported in per cent
@@ -16,9 +17,8 @@ _STEPS = 100  # progress is reported in per cent
 def announce_compilation(name: str, engines: list[str]) -> None:
     """Say that the first fit of its kind on this machine waits for the compiler."""
     if not all(is_compiled(engine) for engine in engines):
-        print(
-            f"{name}: compiling for this machine; this happens once and takes up to a minute.",
-            file=sys.stderr,
+        QuietStream().write_line(
+            f"{name}: compiling for this machine; this happens once and takes up to a minute."
         )
 
 
@@ -26,11 +26,10 @@ class TextProgress:
     """One line on the error stream, shown once a fit has taken two seconds."""
 
     def __init__(self, label: str, n_chains: int, stream: TextIO | None = None) -> None:
-        self._label, self._stream = label, stream or sys.stderr
+        self._label, self._stream = label, QuietStream(stream)
         self._fractions = [0.0] * n_chains
         self._begin = time.monotonic()
         self._last = -math.inf
-        self._on_terminal = self._stream.isatty()
         self._shown = False
 
     def update(self, chain: int, fraction: float) -> None:
@@ -38,14 +37,14 @@ class TextProgress:
         self._fractions[chain] = fraction
         now = time.monotonic()
         spent = now - self._begin
-        pause = 0.2 if self._on_terminal else 5.0
+        pause = 0.2 if self._stream.on_terminal else 5.0
         if spent < _SHOW_AFTER_SECONDS or now - self._last < pause:
             return
         self._last = now
         share = sum(self._fractions) / len(self._fractions)
         left = f", {spent * (1 - share) / share:.0f} s left" if share > 0.02 else ""
         bar = "#" * int(30 * share)
-        self._write(f"{self._label} [{bar:<30}] {share:4.0%}  {spent:.0f} s{left}")
+        self._stream.write_over(f"{self._label} [{bar:<30}] {share:4.0%}  {spent:.0f} s{left}")
         self._shown = True
 
     def close(self) -> None:
@@ -53,20 +52,16 @@ class TextProgress:
         if self._shown:
             spent = time.monotonic() - self._begin
             share = sum(self._fractions) / len(self._fractions)
-            self._write(f"{self._label} [{'#' * int(30 * share):<30}] {share:4.0%}  {spent:.0f} s")
-            if self._on_terminal:
-                self._stream.write("\n")
-
-    def _write(self, line: str) -> None:
-        self._stream.write(f"\r{line:<78}" if self._on_terminal else line + "\n")
-        self._stream.flush()
+            bar = "#" * int(30 * share)
+            self._stream.write_over(f"{self._label} [{bar:<30}] {share:4.0%}  {spent:.0f} s")
+            self._stream.end_line()
 
 
 def wants_text(progress: Any, has_callbacks: bool) -> bool:
     """Tell whether the plain line is to be shown: never beside callbacks that the user has set."""
     if has_callbacks:
         return False
-    return sys.stderr.isatty() if progress == "auto" else bool(progress)
+    return is_terminal(sys.stderr) if progress == "auto" else bool(progress)
 
 
 class FitReporter:
@@ -115,28 +110,25 @@ class SearchProgress:
     """One line on the error stream about a search, whose end nobody knows."""
 
     def __init__(self, label: str, stream: TextIO | None = None) -> None:
-        self._label, self._stream = label, stream or sys.stderr
+        self._label, self._stream = label, QuietStream(stream)
         self._begin = time.monotonic()
         self._last = -math.inf
-        self._on_terminal = self._stream.isatty()
         self._steps, self._shown = 0, False
 
     def update(self, best: Any) -> bool:
         """Show where the search is, if it is time to; never asks for the end."""
         self._steps += 1
         now = time.monotonic()
-        pause = 0.2 if self._on_terminal else 5.0
+        pause = 0.2 if self._stream.on_terminal else 5.0
         if now - self._begin >= _SHOW_AFTER_SECONDS and now - self._last >= pause:
             self._last, self._shown = now, True
-            line = (
+            self._stream.write_over(
                 f"{self._label}: {self._steps} neighbourhoods, best score {best.score:.1f} with "
                 f"{len(best.features)} features, {now - self._begin:.0f} s"
             )
-            self._stream.write(f"\r{line:<78}" if self._on_terminal else line + "\n")
-            self._stream.flush()
         return False
 
     def close(self) -> None:
         """End the line."""
-        if self._shown and self._on_terminal:
-            self._stream.write("\n")
+        if self._shown:
+            self._stream.end_line()

@@ -73,7 +73,6 @@ def test_data(data, words):
         ({"kernel": RBF(-1.0)}, "length_scale of kernel=.* must be positive"),
         ({"kernel": ConstantKernel(0.0) * RBF()}, "the constant of kernel=.* must be positive"),
         ({"checkpoint": ""}, "checkpoint must be None or a folder"),
-        ({"checkpoint": 5}, "checkpoint must be None or a folder"),
         ({"length_scale": "mode"}, "length_scale='mode' is not known"),
         ({"length_scale_bounds": (3, 2)}, "low < high"),
         ({"learn_length_scale": True}, "learn_length_scale must be one of"),
@@ -106,6 +105,8 @@ def test_parameters(parameters, words):
         ({"sparse": "no"}, "sparse must be True or False"),
         ({"standardize": 1.5}, "standardize must be True or False"),
         ({"length_scale": None}, "length_scale must be a positive number"),
+        ({"checkpoint": 5}, "checkpoint must be None or a folder's name, got 5 of type int"),
+        ({"checkpoint": b"here"}, "checkpoint must be None or a folder"),
     ],
 )
 def test_types(parameters, words):

@@ -21,7 +21,7 @@ from .._jit import mark_compiled
 from ..inference._contract import Plan, Sampler
 from ..inference.diagnostics import convergence_problems
 from ..inference.mcmc.chains import Chain, ChainRun, extend_chain, run_chains, start_chains
-from ..inference.mcmc.checkpoint import Checkpoint, fingerprint
+from ..inference.mcmc.checkpoint import Checkpoint, check_folder, fingerprint
 from .all_or_nothing import AllOrNothing
 from .counts import check_count, check_jobs
 from .progress import FitReporter, TextProgress, announce_compilation, wants_text
@@ -74,6 +74,8 @@ class SamplingEstimator(AllOrNothing, CallbackSupportMixin, BaseEstimator):
         check_flag("warm_start", self.warm_start)
         check_choice("progress", self.progress, ("auto", True, False))
         check_jobs(self.n_jobs)
+        if self.checkpoint is not None:
+            check_folder(self.checkpoint)
         return plan
 
     def _sample(self, samplers: Sequence[Sampler], plan: Plan) -> list[ChainRun]:

@@ -160,6 +160,10 @@ def run_chains(
                         waiting.append(number)
         except KeyboardInterrupt:
             ended = "interrupted"
+        except BaseException:
+            if checkpoint is not None:
+                checkpoint.close(finished=False)
+            raise
         # legs under way end within a fraction of a second; leaving the pool waits for them
     if all(runner.done for runner in runners):
         ended = "finished"

@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 import time
+import uuid
 import warnings
 import zipfile
 from pathlib import Path
@@ -24,10 +26,26 @@ from .._contract import Plan
 _SECONDS_BETWEEN = 1.0
 _SHARE_OF_TIME = 0.05  # writing may take at most this part of the running time
 _RUNNING: set[str] = set()  # fingerprints of the runs under way in this process
+_ONE_AT_A_TIME = threading.Lock()  # fits in several threads may be of the same run
 
 
 class CheckpointError(ValueError):
     """A checkpoint that cannot be used."""
+
+
+def check_folder(value: Any) -> Path:
+    """Return the folder that the user names."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(
+            f"checkpoint must be None or a folder's name, got {value!r} of type "
+            f"{type(value).__name__}."
+        )
+    if not str(value):
+        raise CheckpointError(f"checkpoint must be None or a folder's name, got {value!r}.")
+    folder = Path(value).expanduser()
+    if folder.exists() and not folder.is_dir():
+        raise CheckpointError(f"checkpoint={str(value)!r} is a file; give the name of a folder.")
+    return folder
 
 
 def fingerprint(parts: list[Any]) -> str:
@@ -75,17 +93,12 @@ class Checkpoint:
     def __init__(
         self, folder: Any, parts: list[Any], parameters: dict[str, Any], reuse_finished: bool
     ) -> None:
-        if not isinstance(folder, (str, os.PathLike)) or not str(folder):
-            raise CheckpointError(f"checkpoint must be None or a folder's name, got {folder!r}.")
-        self._root = Path(folder).expanduser()
-        if self._root.exists() and not self._root.is_dir():
-            raise CheckpointError(
-                f"checkpoint={str(folder)!r} is a file; give the name of a folder."
-            )
+        self._root = check_folder(folder)
         self._fingerprint = fingerprint(parts)
         self._parameters = parameters
         self._folder = self._root / f"run-{self._fingerprint[:16]}"
         self._reuse_finished = reuse_finished
+        self._partial = f".partial-{uuid.uuid4().hex}"  # no other fit writes to a name of ours
         self._last: dict[int, float] = {}
         self._cost: dict[int, float] = {}
         self._complained = False
@@ -98,6 +111,10 @@ class Checkpoint:
         CheckpointError
             If a file is damaged or belongs to other data or parameters.
         """
+        with _ONE_AT_A_TIME:
+            return self._restore(chains, plan)
+
+    def _restore(self, chains: list[Any], plan: Plan) -> bool:
         if not (self._folder / "run.json").exists():
             self._mention_others()
             self._begin()
@@ -108,9 +125,12 @@ class Checkpoint:
                 f"The checkpoint {self._folder} belongs to other data or parameters "
                 f"({self._differences(about)}); remove it, or give another checkpoint folder."
             )
-        if about.get("finished") and not self._reuse_finished:
-            self._begin()
-            return False
+        if not self._reuse_finished:
+            if about.get("finished"):
+                self._begin()
+                return False
+            if _under_way(about):  # another fit's chains: going on with them would repeat its draws
+                return False
         _RUNNING.add(self._fingerprint)
         for number, chain in enumerate(chains):
             path = self._path(number)
@@ -135,7 +155,7 @@ class Checkpoint:
         arrays["streams"] = np.array(streams)
         arrays["fingerprint"] = np.array(self._fingerprint)
         path = self._path(number)
-        temporary = path.with_suffix(f".partial-{os.getpid()}")
+        temporary = path.with_suffix(self._partial)
         try:
             with open(temporary, "wb") as file:
                 np.savez(file, **arrays)
@@ -171,13 +191,14 @@ class Checkpoint:
     def _begin(self) -> None:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            for path in self._folder.glob("chain-*"):
+                path.unlink(missing_ok=True)
+            self._write_about(finished=False)
         except OSError as error:
             raise CheckpointError(
-                f"checkpoint={str(self._root)!r}: the folder cannot be made ({error})."
+                f"checkpoint={str(self._root)!r}: the folder cannot be made or written to "
+                f"({error})."
             ) from error
-        for path in self._folder.glob("chain-*"):
-            path.unlink()
-        self._write_about(finished=False)
 
     def _write_about(self, finished: bool) -> None:
         (_RUNNING.discard if finished else _RUNNING.add)(self._fingerprint)
@@ -187,7 +208,7 @@ class Checkpoint:
             "process": os.getpid(),
             "parameters": self._parameters,
         }
-        temporary = self._folder / "run.json.partial"
+        temporary = self._folder / f"run.json{self._partial}"
         temporary.write_text(json.dumps(about, indent=1))
         os.replace(temporary, self._folder / "run.json")
 
@@ -215,19 +236,24 @@ class Checkpoint:
 
     def _mention_others(self) -> None:
         """Say that unfinished runs of other data or parameters lie here and are not used."""
+        others = []
         for path in sorted(self._root.glob("run-*/run.json")):
             try:
                 about = self._read_about(path)
             except CheckpointError:  # somebody else's trouble
                 continue
             if not about.get("finished") and not _under_way(about):
-                warnings.warn(
-                    f"The checkpoint {path.parent} holds an unfinished run of other data or "
-                    f"parameters ({self._differences(about)}); it is left as it is, and this fit "
-                    "starts from the beginning.",
-                    UserWarning,
-                    stacklevel=2,
-                )
+                others.append((path.parent, self._differences(about)))
+        if others:
+            folder, differences = others[-1]
+            more = f", and {len(others) - 1} more lie beside it" if len(others) > 1 else ""
+            warnings.warn(
+                f"The checkpoint {folder} holds an unfinished run of other data or parameters "
+                f"({differences}){more}; what is there is left as it is, and this fit starts from "
+                "the beginning.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def _load(self, path: Path, chain: Any, plan: Plan) -> None:
         advice = f"remove the folder {path.parent} to start this run from the beginning"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import validate_data
 
 from .class_face import encode_classes
 from .class_likelihoods import choose_likelihood
@@ -15,6 +13,7 @@ from .class_prediction import ClassPrediction
 from .documentation import documented
 from .doubly_sparse import DoublySparseEstimator
 from .one_vs_rest import OneVsRestEstimator
+from .validation import validate_rows
 
 
 @documented
@@ -183,7 +182,7 @@ class DoublySparseClassifier(
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        X, y = validate_rows(self, X, y)
         self.classes_, response = encode_classes(y)
         self.__dict__.pop("estimators_", None)
         likelihood, one_vs_rest = choose_likelihood(self.likelihood, len(self.classes_))

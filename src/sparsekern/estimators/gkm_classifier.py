@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import validate_data
 
 from .class_face import encode_classes
 from .class_likelihoods import choose_likelihood
@@ -16,6 +14,7 @@ from .counts import check_count
 from .documentation import documented
 from .generalized_kernel import GeneralizedKernelEstimator
 from .one_vs_rest import OneVsRestEstimator
+from .validation import validate_rows
 
 
 @documented
@@ -177,7 +176,7 @@ class GKMClassifier(
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        X, y = validate_rows(self, X, y)
         self.classes_, response = encode_classes(y)
         self.__dict__.pop("estimators_", None)
         likelihood, one_vs_rest = choose_likelihood(self.likelihood, len(self.classes_))

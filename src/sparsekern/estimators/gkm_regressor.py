@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import validate_data
 
 from .._checks import check_pair
 from .documentation import documented
 from .generalized_kernel import GeneralizedKernelEstimator
 from .predictive import PredictiveRegression, resolve_noise
+from .validation import validate_rows
 
 
 @documented
@@ -154,8 +153,6 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         plan = self._check_sampling_parameters()
         likelihood = resolve_noise(self.noise, self.degrees_of_freedom)
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
-        )
+        X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
         robust = self.noise == "student_t"
         self._fit_chains(X, self._scale_response(y, robust), likelihood, plan, prior)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import (
     check_choice,
@@ -51,6 +51,7 @@ from .progress import SearchProgress, announce_compilation, wants_text
 from .sampling import warn_caller
 from .standardizer import Standardizer
 
+from .validation import validate_rows
 _WINDOW = 20.0
 _WINDOW_OF_TWINS = 500.0  # where features are exchanged: many models share what one would have
 GLOBAL_ROWS = 2000  # beyond, prediction is local
@@ -160,7 +161,7 @@ class HybridSearchEstimator(AllOrNothing, ModelTable, FunctionDraws, BaseEstimat
 
     def _prepare(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "models_")
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        X = validate_rows(self, X, reset=False)
         return X if self._standardizer is None else self._standardizer(X)
 
     def _points(self, X: Any) -> np.ndarray:

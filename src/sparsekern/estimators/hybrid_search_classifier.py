@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice, check_flag
 from ..inference.hybrid.laws import class_probability
@@ -19,6 +19,7 @@ from .hybrid_candidates import in_content_order
 from .hybrid_memory import check_draws
 from .hybrid_one_vs_rest import HybridOneVsRest
 from .hybrid_search import INTEGRATIONS, HybridSearchEstimator
+from .validation import validate_rows
 
 
 @documented
@@ -174,7 +175,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         check_count("local_neighbors", self.local_neighbors, 2)
         check_draws(self)
         check_choice("integration", self.integration, INTEGRATIONS)
-        rows, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        rows, y = validate_rows(self, X, y)
         self.classes_, response = encode_classes(y)
         self.__dict__.pop("estimators_", None)  # of a fit to more classes than now
         if len(self.classes_) > 2:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from .._checks import check_choice, check_flag
 from ..inference._contract import Plan
@@ -33,6 +32,7 @@ from .hybrid_search import GLOBAL_ROWS, INTEGRATIONS, HybridSearchEstimator
 from .mixture_prediction import MixturePrediction
 from .response_scale import measure_response
 from .sampling_memory import check_plan
+from .validation import validate_rows
 
 COUNTS = ("poisson", "negative_binomial")
 NOISES = ("gaussian", "student_t", *COUNTS)
@@ -238,9 +238,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
                 "bandwidth='shared' and noise='gaussian', or search='hybrid'."
             )
         self._open_backend()  # raises where the device is missing, before anything is changed
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_min_samples=2
-        )
+        X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
         X, y = in_content_order(X, y)
         response = self._scale_response(y, noise)
         columns = self._prepare_training(X)

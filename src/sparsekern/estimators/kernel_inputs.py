@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .standardizer import Standardizer
+from .validation import validate_rows
 
 
 class KernelInputs:
@@ -40,7 +41,7 @@ class KernelInputs:
     def _prepare(self, X: Any, order: Literal["C", "F"] = "C") -> np.ndarray:
         """Return new rows as the kernel sees them, by row or (``"F"``) by feature."""
         check_is_fitted(self, self._mark_of_a_fit)
-        X = validate_data(self, X, dtype=np.float64, order=order, reset=False)
+        X = validate_rows(self, X, order=order, reset=False)
         if self._standardizer is not None:
             X = self._standardizer(X)
         return np.require(X, requirements=[order, "A", "W"])

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import validate_data
 
 from ..inference.kernel_projection.held_out import column_factor
 from ..inference.kernel_projection.posterior import ProjectionPosterior
@@ -19,6 +18,7 @@ from .kernel_projection_draws import ProjectionDraws
 from .kernel_projection_parameters import ProjectionParameters
 from .kernel_projection_prediction import ProjectionPrediction
 from .kernel_projection_search import Decisions, ProjectionSearch
+from .validation import validate_rows
 
 
 @documented
@@ -275,7 +275,7 @@ class KernelProjectionClassifier(
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
         candidates = self._check_model_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
+        X, y = validate_rows(self, X, y, ensure_min_samples=2)
         self.classes_, codes = encode_classes(y)
         labels = ((codes + 1.0) / 2.0 if len(self.classes_) == 2 else codes).astype(np.int64)
         features, labels = self._rows_to_learn(self._prepare_training(X), labels)

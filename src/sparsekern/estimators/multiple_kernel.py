@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice, check_flag, check_positive
 from ..inference.multiple_kernel.latent import Latent
@@ -23,6 +23,7 @@ from .sampling import warn_caller
 from .standardizer import Standardizer
 from .weight_draws import N_DRAWS
 
+from .validation import validate_rows
 _NUMBERS_AT_A_TIME = 4_000_000
 _WHOLE_COPIES, _COLUMN_COPIES = 6, 3  # what a fit holds besides the kernels, or with them
 _SHORT_STARTS = 15
@@ -98,9 +99,7 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
     def _validate_training(self, X: Any, y: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return validated rows, or kernels of shape (n, n, P), and the response."""
         precomputed = self._is_precomputed()
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", allow_nd=precomputed, **options
-        )
+        X, y = validate_rows(self, X, y, allow_nd=precomputed, **options)
         if precomputed and (X.ndim > 3 or X.shape[0] != X.shape[1]):
             raise ValueError(
                 "kernel='precomputed' needs kernels of the training rows as X, of the shape (n, n, "
@@ -124,7 +123,7 @@ class MultipleKernelModel(AllOrNothing, BaseEstimator):
     def _prepare(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "elbo_")
         precomputed = self._is_precomputed()
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False, allow_nd=precomputed)
+        X = validate_rows(self, X, reset=False, allow_nd=precomputed)
         if not precomputed:
             return X if self._standardizer is None else self._standardizer(X)
         if X.ndim > 3 or X.size != X.shape[0] * X.shape[1] * self._stack.count:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from .validation import refuse_dates
+
 
 def measure_response(y: Any, robust: bool = False) -> tuple[np.ndarray, float, float]:
     """Return y as an array, its centre and its spread.
@@ -18,6 +20,7 @@ def measure_response(y: Any, robust: bool = False) -> tuple[np.ndarray, float, f
         Median and median deviation (times that of a Gaussian) in place of mean and standard
         deviation, so that a few gross errors do not squeeze all other responses together.
     """
+    refuse_dates(y, "y")
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     largest = max(float(np.abs(y).max()), np.finfo(np.float64).tiny)
     centre = largest * float((y / largest).mean())

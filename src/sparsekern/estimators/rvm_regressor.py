@@ -11,7 +11,6 @@ from scipy.special import logsumexp
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from ..inference.hybrid.mixture import NormalMixtures
 from ..inference.vector_machine.classification import Candidates, without_rows
@@ -20,6 +19,7 @@ from ..kernels.resolve import Kernel
 from .documentation import documented
 from .output_prediction import OutputPrediction
 from .response_scale import measure_response
+from .validation import validate_rows
 from .vector_machine import Task, VectorMachine
 from .weight_draws import expansion_draws
 
@@ -125,10 +125,9 @@ class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMac
         """
         with self._all_or_nothing():
             self._check_machine_parameters()
-            X, y = validate_data(
-                self, X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True,
-                ensure_min_samples=2,
-            )  # fmt: skip
+            X, y = validate_rows(
+                self, X, y, multi_output=True, y_numeric=True, ensure_min_samples=2
+            )
             self._fit(X, y)
         return self
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..likelihoods import MultinomialProbit, Probit
 from ..likelihoods.multinomial_probit import contrast_matrix
@@ -18,6 +18,7 @@ from .class_prediction import ClassPrediction
 from .counts import check_count
 from .documentation import documented
 from .generalized_kernel import GeneralizedKernelEstimator
+from .validation import validate_rows
 
 _RESIDUAL_STATES = 100  # of each chain that support_residual averages over
 
@@ -158,7 +159,7 @@ class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEsti
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        X, y = validate_rows(self, X, y)
         self.classes_, response = encode_classes(y)
         several = len(self.classes_) > 2
         likelihood = MultinomialProbit(len(self.classes_)) if several else Probit()

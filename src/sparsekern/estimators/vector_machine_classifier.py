@@ -13,7 +13,6 @@ from scipy.special import expit, logit, ndtr, ndtri, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from .._checks import check_choice
 from ..inference.vector_machine.classification import (
@@ -30,6 +29,7 @@ from ..kernels.resolve import Kernel
 from .class_face import ClassFace, by_class, encode_classes, normalized_shares
 from .counts import check_count
 from .one_vs_rest import responses_one_vs_rest
+from .validation import validate_rows
 from .vector_machine import Task, VectorMachine
 from .weight_draws import expansion_draws
 
@@ -92,7 +92,7 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
         """Fit; return kernels, training rows as they see them, responses and coded classes."""
         check_choice("multi_class", self.multi_class, ("one_vs_rest", "multinomial"))
         signed = self._make_method(1).signed  # refuses illegal combinations
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        X, y = validate_rows(self, X, y)
         self.classes_, codes = encode_classes(y)
         features = np.ascontiguousarray(self._prepare_training(X))
         self._say_sample(len(features))

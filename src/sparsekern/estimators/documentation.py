@@ -115,7 +115,8 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     Only if X has string column names.
 posterior_ : xarray.DataTree
     Draws of the scalars, sparse coefficients and, unless large, the pointwise
-    log-likelihood, ready for ArviZ.
+    log-likelihood, ready for ArviZ; built when first asked for. ``posterior_.to_netcdf(path)``
+    stores it, with the extra ``sparsekern[netcdf]`` installed.
 diagnostics_ : pandas.DataFrame
     Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
 active_vectors_ : ndarray

@@ -47,18 +47,19 @@ from .hybrid_candidates import (
 from .hybrid_functions import FunctionDraws
 from .hybrid_memory import require_room
 from .hybrid_models import ModelTable
+from .light_display import LightDisplay
 from .progress import SearchProgress, announce_compilation, wants_text
 from .sampling import warn_caller
 from .standardizer import Standardizer
-
 from .validation import validate_rows
+
 _WINDOW = 20.0
 _WINDOW_OF_TWINS = 500.0  # where features are exchanged: many models share what one would have
 GLOBAL_ROWS = 2000  # beyond, prediction is local
 INTEGRATIONS = ("composite", "draws", "mode", "frozen")
 
 
-class HybridSearchEstimator(AllOrNothing, ModelTable, FunctionDraws, BaseEstimator):
+class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraws, BaseEstimator):
     """Search, models and selection; subclasses predict."""
 
     kernel: str

@@ -16,14 +16,15 @@ from .all_or_nothing import AllOrNothing
 from .candidates import resolve_candidates
 from .counts import check_count
 from .kernel_stack import KernelStack, make_kernels
+from .light_display import LightDisplay
 from .memory_guard import require_memory
 from .multiple_kernel_fits import Asked, FitRecord, Functions, fit_per_kernel, fit_shared
 from .progress import TextProgress, wants_text
 from .sampling import warn_caller
 from .standardizer import Standardizer
+from .validation import validate_rows
 from .weight_draws import N_DRAWS
 
-from .validation import validate_rows
 _NUMBERS_AT_A_TIME = 4_000_000
 _WHOLE_COPIES, _COLUMN_COPIES = 6, 3  # what a fit holds besides the kernels, or with them
 _SHORT_STARTS = 15
@@ -32,7 +33,7 @@ LARGE = 2000  # rows, beyond which landmarks=None is...
 LANDMARKS = 500
 
 
-class MultipleKernelModel(AllOrNothing, BaseEstimator):
+class MultipleKernelModel(AllOrNothing, LightDisplay, BaseEstimator):
     """Base of the estimators; subclasses say what the targets are and how to read predictions."""
 
     kernel: Any

@@ -24,6 +24,7 @@ from ..inference.mcmc.chains import Chain, ChainRun, extend_chain, run_chains, s
 from ..inference.mcmc.checkpoint import Checkpoint, check_folder, fingerprint
 from .all_or_nothing import AllOrNothing
 from .counts import check_count, check_jobs
+from .light_display import LightDisplay
 from .progress import FitReporter, TextProgress, announce_compilation, wants_text
 from .sampling_memory import check_plan, require_draws, require_workspaces
 
@@ -37,7 +38,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-class SamplingEstimator(AllOrNothing, CallbackSupportMixin, BaseEstimator):
+class SamplingEstimator(AllOrNothing, LightDisplay, CallbackSupportMixin, BaseEstimator):
     """Base of estimators that are fitted by Markov chain Monte Carlo.
 
     Subclasses have the parameters ``draws, tune, chains, thin, warm_start, checkpoint, progress,

@@ -24,6 +24,7 @@ from .candidates import resolve_candidates
 from .counts import check_count, check_jobs
 from .kernel_inputs import KernelInputs
 from .kernel_widths import KernelWidths
+from .light_display import LightDisplay
 from .memory_guard import require_memory
 from .progress import TextProgress, announce_compilation, wants_text
 from .sampling import warn_caller
@@ -35,7 +36,7 @@ _USUAL_MODEL = 200  # vectors
 _USUAL_STEPS = 300  # of a fit; of so many, half of it is taken to be done
 
 
-class VectorMachine(AllOrNothing, KernelWidths, KernelInputs, BaseEstimator):
+class VectorMachine(AllOrNothing, LightDisplay, KernelWidths, KernelInputs, BaseEstimator):
     """Base of the estimators; subclasses say what is fitted at each width and how it predicts."""
 
     min_gain: float | None

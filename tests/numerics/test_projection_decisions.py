@@ -70,6 +70,10 @@ def test_sharpness_is_found_where_it_is_known():
     assert best_power(dull, labels) == pytest.approx(2.5, rel=0.05)
     assert_allclose(sharpened(dull, 2.5), truth, atol=1e-12)
     assert best_power(truth[:5], labels[:5]) < 20  # held by its prior
+    several = np.stack([dull[:30], truth[:30]])  # their scores are averaged, the prior counts once
+    powers = [best_power(part, labels[:30]) for part in (*several, several)]
+    assert powers[1] < powers[2] < powers[0]
+    assert best_power(np.stack([dull[:30]] * 3), labels[:30]) == pytest.approx(powers[0], rel=1e-4)
 
 
 def test_prediction_of_training_rows_and_noise():

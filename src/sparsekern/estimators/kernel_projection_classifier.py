@@ -40,8 +40,10 @@ class KernelProjectionClassifier(
     and everything but the components is sampled, from the posterior given the labels or, where
     held-out rows are predicted better so, given :math:`z_{ik}=10[1(y_i=k)-1/K]+\mathrm{noise}`
     (see ``inference``). Predictions are those of the posterior mean of the latent functions,
-    sharpened or blunted as held-out rows ask for. The cost depends on the number of features only
-    through the kernel matrix.
+    sharpened or blunted as held-out rows ask for. What is decided by held-out rows (model, width,
+    sharpness, number of components) follows from the rows alone: neither their order nor
+    ``random_state`` changes it. The cost depends on the number of features only through the kernel
+    matrix.
 
     Parameters
     ----------
@@ -57,7 +59,8 @@ class KernelProjectionClassifier(
         the others less their mean (10 less that of the reference class), with noise
         :math:`\sigma^2`; the rows far from a boundary then count as well, which is best for few
         rows, many features and classes that are separated. ``"cv"``: the second if its log score
-        over five folds is better by more than a standard error of the difference, else the first
+        over five folds, drawn four times, is better by more than a standard error of the
+        difference, else the first
         (always with a search of the number of components, or if ``"average"`` is to select those of
         several kernels). ``"latent_noise"`` is the model of the paper,
         :math:`z_k\sim N(P\beta_k,\sigma^2I)`, :math:`\beta_{lk}\sim N(0,\sigma^2/\tau_{lk})`. It
@@ -80,11 +83,13 @@ class KernelProjectionClassifier(
     length_scale : float, array of shape (n_features,), or str, default="cv"
         Length scale of the kernel, as scikit-learn defines it (Gaussian kernel
         :math:`\exp(-d^2/2\ell^2)`). ``"mean_distance"``, ``"median_distance"``: that distance
-        between training rows over :math:`\sqrt2`. ``"cv"``: 0.4, 0.63, 1, 1.6, 2.5 or 4 times
-        the first, by the log score of five folds. Kernels with a scale of their own keep it.
+        between training rows over :math:`\sqrt2`. ``"cv"``: 0.4, 0.63, 1, 1.6, 2.5 and 4 times
+        the first, in the geometric mean with weights :math:`\propto e^{S/2}`, S the log score of
+        all rows over the same folds (see ``inference``). Kernels with a scale of their own keep it.
     sharpness : float or "cv", default="cv"
         Power t of the pooled class probabilities, which are then normalised anew. ``"cv"`` finds t
-        on five folds, with :math:`\log t\sim N(0,\frac14)` beforehand. 1 leaves them as they are.
+        on these folds, with :math:`\log t\sim N(0,\frac14)` beforehand (of several widths, the
+        mean of log t with their weights). 1 leaves them as they are.
     pooling : {"geometric", "arithmetic"} or None, default=None
         Mean of the draws of the class probabilities that predictions are made of: the geometric one
         is softmax of the posterior mean of the latent functions; the arithmetic one, the posterior
@@ -111,8 +116,8 @@ class KernelProjectionClassifier(
         Of a search: the size of the largest utility (None, too), or the smallest within one
         standard error (of the difference) of it.
     search_draws : int or None, default=None
-        Kept draws of the one chain on each half or fold, after half as many; None: 250, or
-        ``draws`` if fewer.
+        Kept draws of the one chain on each half or fold, after half as many; None: 250 on a half,
+        100 on a fold.
     max_rows : int or None, default=2000
         Beyond so many rows a random sample of them, spread over the classes, is learned from, and
         a warning says so: time grows with the cube of the rows, and memory with their square. None:
@@ -150,7 +155,7 @@ class KernelProjectionClassifier(
         accuracy of the table is optimistic; as the search is a part of ``fit``, cross-validation of
         this estimator is honest.
     widths_ : pandas.DataFrame
-        Only if folds were used: model, sharpness, log score and error at every width.
+        Only if folds were used: model, sharpness, log score, error and weight at every width.
     kernel_scales_ : ndarray of shape (n_kernels,)
         Median of s, with zeros where a kernel has no part; in units of the latent functions, which
         are those of the responses with ``"least_squares"``. Not ``"latent_noise"``.
@@ -309,9 +314,7 @@ class KernelProjectionClassifier(
         before = getattr(self, "_decided", None)
         going_on = self.warm_start and getattr(self, "_chains", None) is not None
         if before is None or not going_on or getattr(self, "_decided_on", None) != data:
-            search = ProjectionSearch(
-                self, features, labels, len(self.classes_), candidates, self._search_plan()
-            )
+            search = ProjectionSearch(self, features, labels, len(self.classes_), candidates)
             before = search.decide()
         self._decided: Decisions = before
         self._decided_on: str = data

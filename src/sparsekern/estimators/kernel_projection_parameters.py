@@ -18,7 +18,6 @@ from .screening import spread_rows
 
 SEARCHES = ("utility", "log_score")
 _PAIR = "(shape, rate)"
-_SEARCH_DRAWS = 250
 _PROJECTION_COPIES = 4  # of a kernel matrix, while its eigenvectors are found
 DEFAULT_SCALE = 2.0
 MODELS = ("polya_gamma", "least_squares", "latent_noise")
@@ -179,12 +178,10 @@ class ProjectionParameters:
                 "n_components='utility'."
             )
 
-    def _search_plan(self) -> Plan:
-        """Return the plan of the short chains on halves and folds."""
-        draws = self.search_draws
-        if draws is None:
-            draws = min(_SEARCH_DRAWS, self.draws)
-        return Plan(tune=draws // 2 + 1, draws=int(draws), thin=1)
+    def _search_plan(self, default: int) -> Plan:
+        """Return the plan of the short chains on halves or folds."""
+        draws = default if self.search_draws is None else int(self.search_draws)
+        return Plan(tune=draws // 2 + 1, draws=draws, thin=1)
 
     def _rows_to_learn(
         self, features: np.ndarray, labels: np.ndarray

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_random_state
 
 from .._jit import mark_compiled
 from ..inference._contract import Plan
@@ -21,14 +20,18 @@ from ..inference.kernel_projection.projections import (
 )
 from ..inference.kernel_projection.sampler import Priors
 from ..inference.kernel_projection.utility import choose_size, even_split, utility_table
-from ..inference.mcmc.checkpoint import fingerprint
 from ..kernels import Kernel, check_positive_definite, resolve_kernels
+from .kernel_projection_choice import prefer_first, row_order, width_weights
 from .progress import TextProgress, announce_compilation, wants_text
 
 COMPONENTS = (50, 150)  # by default half of the rows, but so many at least and at most
 # where the precision is diagonal more cost little, and labels as responses need them
 LEAST_SQUARES_FACTOR = 2
-FOLDS = 5
+# Folds are drawn anew several times and their scores averaged: which rows fall into the same fold
+# is chance, and moves scores more than short chains do.
+FOLDS, ROUNDS = 5, 4
+FOLD_DRAWS, HALF_DRAWS = 100, 250  # of each chain on a fold, and on a half of the rows
+SEED = 0
 WIDTH_FACTORS = (0.4, 0.63, 1.0, 1.6, 2.5, 4.0)  # of the heuristic width, for length_scale="cv"
 JITTER = 1e-8  # what a kernel matrix given by the user may lack of being positive definite
 Source = Projection | KernelRows
@@ -45,23 +48,22 @@ class Decisions:
     widths: pd.DataFrame | None
 
 
-def prefer_first(scores: list[np.ndarray]) -> int:
-    """Return the place of the scores (of the same rows) to be preferred.
+@dataclass(frozen=True)
+class Judged:
+    """What folds say of one model: its width, its sharpness, and the log score of every row."""
 
-    That is the first unless others are better by more than the standard error of the difference:
-    the best of many scores flatters, and a wrong choice costs more than a right one gains.
-    """
-    best = 0
-    for place, other in enumerate(scores):
-        gain = other - scores[0]
-        error = gain.std(ddof=1) / np.sqrt(len(gain))
-        if gain.mean() > error and other.mean() > scores[best].mean():
-            best = place
-    return best
+    table: pd.DataFrame
+    factor: float
+    power: float
+    scores: np.ndarray
 
 
 class ProjectionSearch:
     """Decides by short chains on parts of the rows.
+
+    Everything here follows from the rows alone: neither their order nor ``random_state``, which is
+    for the draws, has a say in it. Nor have ``draws``, or a warm start would decide otherwise than
+    the long run that it is to equal.
 
     Parameters
     ----------
@@ -73,8 +75,6 @@ class ProjectionSearch:
     n_classes : int
     candidates : tuple of Priors
         Of each model that may be chosen.
-    plan : Plan
-        Of the short chains.
     """
 
     def __init__(
@@ -84,17 +84,10 @@ class ProjectionSearch:
         labels: np.ndarray,
         n_classes: int,
         candidates: tuple[Priors, ...],
-        plan: Plan,
     ) -> None:
         self._estimator, self._features, self._labels = estimator, features, labels
-        self._n_classes, self._candidates, self._plan = n_classes, candidates, plan
-        if estimator.random_state is None and estimator.checkpoint is not None:
-            # other folds might decide otherwise, and the run to be resumed would not be found
-            entropy = [int(fingerprint([features, labels])[:16], 16)]
-        else:
-            random = check_random_state(estimator.random_state)
-            entropy = random.randint(0, 2**31 - 1, size=4).tolist()
-        self._seed = np.random.SeedSequence(entropy, spawn_key=(1,))
+        self._n_classes, self._candidates = n_classes, candidates
+        self._seed = np.random.SeedSequence(SEED)
         self._rng = np.random.default_rng(self._seed.spawn(1)[0])
 
     # kernels and components
@@ -137,24 +130,31 @@ class ProjectionSearch:
         estimator = self._estimator
         for kernel in self._kernels(self._features, 1.0):
             self._features = check_positive_definite(kernel, self._features, JITTER)
+        given = self._features
+        order = row_order(given, self._labels, estimator._is_precomputed())
+        self._features, self._labels = self._rows(order, order), self._labels[order]
         size, utility = None, None
         if estimator.n_components in ("utility", "log_score"):
             utility, size = self._choose_size()
-        folds = [
-            (np.setdiff1d(np.arange(len(self._labels)), fold), fold)
-            for fold in split_folds(self._labels, min(FOLDS, len(self._labels)), self._rng)
-        ]
         factors = WIDTH_FACTORS if self._searches_width() else (1.0,)
         priors, factor, power, widths = self._candidates[0], 1.0, estimator.sharpness, None
         if len(factors) > 1 or len(self._candidates) > 1 or power == "cv":
-            judged = [self._judge(one, factors, folds, size) for one in self._candidates]
-            chosen = prefer_first([scores for _, scores in judged])
-            priors, (table, _) = self._candidates[chosen], judged[chosen]
-            factor = float(table["log_score"].idxmax())
-            power = table.loc[factor, "sharpness"]
-            widths = pd.concat([table for table, _ in judged])
-        sources = self._sources(self._features, factor, size or self._most(priors))
+            rounds = [self._folds() for _ in range(ROUNDS)]
+            judged = [self._judge(one, factors, rounds, size) for one in self._candidates]
+            chosen = prefer_first([one.scores for one in judged])
+            priors, best = self._candidates[chosen], judged[chosen]
+            factor, power = best.factor, best.power
+            widths = pd.concat([one.table for one in judged])
+        sources = self._sources(given, factor, size or self._most(priors))
         return Decisions(priors, sources, float(power), utility, widths)
+
+    def _folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return random folds: the rows to learn from, and to predict."""
+        n = len(self._labels)
+        return [
+            (np.setdiff1d(np.arange(n), fold), fold)
+            for fold in split_folds(self._labels, min(FOLDS, n), self._rng)
+        ]
 
     def _searches_width(self) -> bool:
         estimator = self._estimator
@@ -191,6 +191,7 @@ class ProjectionSearch:
             [part.leading(int(size)) for part in whole for size in sizes],
             self._candidates[0],
             "splits and sizes",
+            estimator._search_plan(HALF_DRAWS),
         )
         accuracy = np.empty((len(splits), len(sizes)))
         scores = np.empty_like(accuracy)
@@ -213,33 +214,46 @@ class ProjectionSearch:
         self,
         priors: Priors,
         factors: tuple[float, ...],
-        folds: list[tuple[np.ndarray, np.ndarray]],
+        rounds: list[list[tuple[np.ndarray, np.ndarray]]],
         size: int | None,
-    ) -> tuple[pd.DataFrame, np.ndarray]:
-        """Return held-out log score and best power at every width, and the rows' at the best."""
+    ) -> Judged:
+        """Return how well held-out rows are predicted at every width, and by all of them."""
         most = size or self._most(priors)
-        parts = [
-            self._part(train, test, factor, most) for factor in factors for train, test in folds
-        ]
-        found = self._predict(parts, priors, "folds")
+        plan = self._estimator._search_plan(FOLD_DRAWS)
+        together = np.empty((len(factors), len(rounds), len(self._labels), self._n_classes))
+        for number, folds in enumerate(rounds):  # one at a time: parts are large
+            parts = [self._part(*fold, factor, most) for factor in factors for fold in folds]
+            what = f"folds, round {number + 1} of {len(rounds)}"
+            found = iter(self._predict(parts, priors, what, plan))
+            for place in range(len(factors)):
+                for _, test in folds:
+                    together[place, number, test] = next(found)
         asked = self._estimator.sharpness
-        rows, scores = [], []
-        for number, factor in enumerate(factors):
-            together = np.empty((len(self._labels), self._n_classes))
-            here = found[number * len(folds) : (number + 1) * len(folds)]
-            for (_, test), probabilities in zip(folds, here, strict=True):
-                together[test] = probabilities
-            power = best_power(together, self._labels) if asked == "cv" else float(asked)
-            scores.append(log_scores(sharpened(together, power), self._labels))
-            error = np.mean(together.argmax(axis=1) != self._labels)
-            rows.append({
-                "factor": factor, "inference": priors.model, "sharpness": power,
-                "log_score": float(scores[-1].mean()), "error": error,
-            })  # fmt: skip
-        table = pd.DataFrame(rows).set_index("factor")
-        return table, scores[int(table["log_score"].argmax())]
+        powers = np.array([
+            best_power(predicted, self._labels) if asked == "cv" else float(asked)
+            for predicted in together
+        ])  # fmt: skip
+        scores = np.array([
+            log_scores(sharpened(predicted, power), self._labels).mean(axis=0)
+            for predicted, power in zip(together, powers, strict=True)
+        ])  # fmt: skip
+        weights = width_weights(scores)
+        table = pd.DataFrame(
+            {
+                "inference": priors.model,
+                "sharpness": powers,
+                "log_score": scores.mean(axis=1),
+                "error": np.mean(together.argmax(axis=3) != self._labels, axis=(1, 2)),
+                "weight": weights,
+            },
+            index=pd.Index(factors, name="factor"),
+        )
+        factor, power = (float(np.exp(weights @ np.log(values))) for values in (factors, powers))
+        return Judged(table, factor, power, weights @ scores)
 
-    def _predict(self, parts: list[Part], priors: Priors, what: str) -> list[np.ndarray]:
+    def _predict(
+        self, parts: list[Part], priors: Priors, what: str, plan: Plan
+    ) -> list[np.ndarray]:
         estimator = self._estimator
         name = type(estimator).__name__
         text = None
@@ -256,7 +270,7 @@ class ProjectionSearch:
 
         try:
             found = predict_held_out(
-                parts, self._n_classes, priors, self._plan, self._seed.spawn(1)[0],
+                parts, self._n_classes, priors, plan, self._seed.spawn(1)[0],
                 estimator.n_jobs, report, estimator._pools_geometrically(priors),
             )  # fmt: skip
         finally:

@@ -143,19 +143,24 @@ def sharpened(probabilities: np.ndarray, power: float) -> np.ndarray:
 
 
 def log_scores(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the log probability of every label."""
-    own = probabilities[np.arange(len(labels)), labels]
+    """Return the log probability of every label, rows and classes being the last two axes."""
+    own = probabilities[..., np.arange(len(labels)), labels]
     return np.log(np.maximum(own, _TINY))
 
 
 def best_power(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    r"""Return the exponent t of the largest :math:`\sum_i\log q_i(y_i)-2\log^2t`."""
+    r"""Return the exponent t of the largest :math:`\sum_i\log q_i(y_i)-2\log^2t`.
+
+    Rows and classes are the last two axes; over others, predictions of the same rows, the log
+    scores are averaged.
+    """
     logs = np.log(np.maximum(probabilities, _TINY))
-    own = logs[np.arange(len(labels)), labels]
+    own = logs[..., np.arange(len(labels)), labels]
+    repeats = own.size / len(labels)
 
     def loss(log_power: float) -> float:
         power = np.exp(log_power)
-        score = np.sum(power * own - logsumexp(power * logs, axis=1))
+        score = np.sum(power * own - logsumexp(power * logs, axis=-1)) / repeats
         return float(0.5 * (log_power / _LOG_POWER_SD) ** 2 - score)
 
     bounds = (-_LARGEST_LOG_POWER, _LARGEST_LOG_POWER)

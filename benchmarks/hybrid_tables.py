@@ -131,6 +131,9 @@ def _row(name: str, p: Any, found: list[dict[str, float]], paper: Any, rate: Any
     }  # fmt: skip
 
 
+SETS = ("moderate", "massive", "meatspec", "news")  # for --sets
+
+
 def measure(quick: bool, n_jobs: int = 2, sets: tuple[str, ...] = ()) -> list[Row]:
     rows: list[Row] = []
 

@@ -42,8 +42,11 @@ class DrawsEstimator(SamplingEstimator):
         judged = [name for name in self._scalars if name.partition("[")[0] in deciding]
         self._warn_unless_converged(self.diagnostics_, judged, self.n_draws_)
         for count, most in self._limits.items():
-            draws = [v for name, v in self._scalars.items() if name.partition("[")[0] == count]
-            warn_if_limited(_LIMITED_BY[count], most, max(np.mean(v >= most) for v in draws))
+            draws = [
+                values for name, values in self._scalars.items() if name.partition("[")[0] == count
+            ]
+            share = max(float(np.mean(values >= most)) for values in draws)
+            warn_if_limited(_LIMITED_BY[count], most, share)
 
     def _record(self, run: ChainRun, sampler: Any, response: np.ndarray) -> None:
         """Turn a run into fitted attributes."""

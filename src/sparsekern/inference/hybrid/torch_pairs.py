@@ -22,7 +22,7 @@ def blocks_of_pairs(polynomials: Any, weighted: Any, count: int) -> Block:
             for a, b in new_products(degree):
                 total += (rows[a] @ others[b].T).square_()
             total[:, : last - first] = total[:, : last - first].triu()
-            floor = 0.0
+            floor: Any = 0.0
             if len(total) >= count:
                 floor = total.amax(dim=1).topk(count).values[-1]
             near = torch.nonzero((total >= floor - TIED).ravel()).ravel()

@@ -197,9 +197,10 @@ class ProjectionParameters:
             )
             seed = self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
             chance = check_random_state(seed)
+            rows = spread_rows(labels, most, chance)
             order = chance.permutation(n)
             first = order[np.unique(labels[order], return_index=True)[1]]  # one of every class
-            rows = np.union1d(first, spread_rows(labels, most, chance))
+            rows = np.union1d(rows, first[~np.isin(labels[first], labels[rows])])
             features, labels = np.asfortranarray(features[rows]), labels[rows]
             n = len(rows)
         kernels = len(self.kernel) if isinstance(self.kernel, list) else 1

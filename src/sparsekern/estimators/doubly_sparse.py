@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 
 from .._checks import check_choice, check_flag, check_pair, check_positive, check_share
 from ..inference._contract import Plan
-from ..inference.hybrid.row_order import content_order
 from ..inference.mcmc.doubly_sparse_sampler import DoublySparseSampler
+from ..inference.row_order import content_order
 from ..kernels.feature_sums import FEATURE_KERNELS
 from ..likelihoods._contract import Likelihood
 from ..model import DoublySparseModel

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from ..inference.hybrid._contract import Backend
 from ..inference.hybrid.cpu import CpuBackend
 from ..inference.hybrid.evidence import ParameterPrior
-from ..inference.hybrid.row_order import content_order
 from ..inference.hybrid.scoring import Features
 from ..inference.hybrid.screening import univariate_evidence
 from ..inference.hybrid.search import HybridSearch
@@ -22,6 +21,7 @@ from ..inference.mcmc.feature_graph import (
     correlation_graph,
     largest_correlation,
 )
+from ..inference.row_order import content_order
 from .screening import marginal_scores
 
 _SWAP_CORRELATION = 0.9  # beyond which features are exchanged unless told otherwise

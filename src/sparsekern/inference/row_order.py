@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+_DROPPED = 2**20  # of the 52 bits after the point, the last 20 are left out
 _BLOCK_NUMBERS = 1_000_000  # values mixed at once
 
 
@@ -26,7 +27,7 @@ def content_order(features: np.ndarray, response: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     features : ndarray of shape (n, p)
-        As the user gave them: scaling would round differently in another order of rows.
+        Values count to nine digits: scaling rounds the last ones by the order of rows.
     response : ndarray of shape (n,)
     """
     n, p = features.shape
@@ -41,8 +42,9 @@ def content_order(features: np.ndarray, response: np.ndarray) -> np.ndarray:
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
-    """Return the bits of each number; there is one zero only."""
-    return np.ascontiguousarray(np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
+    """Return the first bits of each number, rounded; there is one zero only."""
+    bits = np.ascontiguousarray(np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
+    return (bits + np.uint64(_DROPPED >> 1)) & ~np.uint64(_DROPPED - 1)
 
 
 def _mix(bits: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from tiny_estimators import LABELS, ROWS, make, predict
 
 from sparsekern.inference.mcmc import chains, checkpoint
 
-LONG = {"draws": 150, "tune": 50}
+LONG = {"draws": 60, "tune": 60}
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def fit(folder, **parameters):
 def test_fits_of_the_same_run_in_several_threads(tmp_path):
     expected = predict(fit(None))
     with ThreadPoolExecutor(4) as pool:  # warnings are errors here
-        models = list(pool.map(lambda _: fit(tmp_path), range(6)))
+        models = list(pool.map(lambda _: fit(tmp_path), range(4)))
     for model in models:
         assert_array_equal(predict(model), expected)
     assert not list(tmp_path.glob("*/*partial*"))
@@ -38,8 +38,8 @@ def test_fits_of_the_same_run_in_several_threads(tmp_path):
 
 def test_fits_without_a_seed_in_several_threads_draw_apart(tmp_path):
     with ThreadPoolExecutor(4) as pool:
-        models = list(pool.map(lambda _: fit(tmp_path, random_state=None), range(6)))
-    assert len({predict(model).tobytes() for model in models}) == 6
+        models = list(pool.map(lambda _: fit(tmp_path, random_state=None), range(4)))
+    assert len({predict(model).tobytes() for model in models}) == 4
 
 
 class Remover:

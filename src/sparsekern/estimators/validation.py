@@ -51,12 +51,13 @@ def _check_columns(frame: Any) -> None:
             f"X has more than one column of the name {_listed(repeated)}; give every column a "
             "name of its own."
         )
+    kinds = {
+        name: _kind_of(frame[name], dtype)
+        for name, dtype in zip(names, frame.dtypes, strict=True)
+        if not _is_numeric(dtype)
+    }
     for kind, remedy in _REMEDIES.items():
-        found = [
-            name
-            for name, dtype in zip(names, frame.dtypes, strict=True)
-            if not _is_numeric(dtype) and _kind_of(frame[name], dtype) == kind
-        ]
+        found = [name for name in kinds if kinds[name] == kind]
         if found:
             raise ValueError(f"X holds {kind} in the columns {_listed(found)}; {remedy}.")
 

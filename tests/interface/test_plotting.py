@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sparsekern import GKMClassifier
 from sparsekern.datasets import make_ripley
+from sparsekern.estimators.composites import take_apart
 from sparsekern.plotting import (
     plot_active_trace,
     plot_calibration,
@@ -203,7 +204,7 @@ def test_rings_grow_with_the_probability_of_being_active(model, data):
 def test_the_surface_is_the_posterior_mean_in_user_units(model, monkeypatch):
     monkeypatch.setattr("sparsekern.plotting.probability_grid._MOST_NUMBERS", 1000)
     first, second = np.array([-0.5, 0.0, 0.5]), np.array([0.2, 0.8])
-    mean, boundaries = probabilities_on_grid(model, first, second, 4)
+    mean, boundaries = probabilities_on_grid(take_apart(model), first, second, 4)
     points = pd.DataFrame([(a, b) for b in second for a in first], columns=model.feature_names_in_)
     np.testing.assert_allclose(mean.ravel(), model.predict_proba(points)[:, 1])
     draws = model.sample_proba(points)[:, :, 1]

@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from sparsekern import GKMClassifier, PCVMClassifier, RVMClassifier, RVMRegressor
 from sparsekern.datasets import make_overlapping_gaussians, make_spirals
+from sparsekern.estimators.composites import take_apart
 from sparsekern.plotting import plot_decision_surface, plot_evidence_path, plot_width_weights
 from sparsekern.plotting.probability_grid import probabilities_on_grid, sides_on_grid
 
@@ -237,7 +238,7 @@ def test_rings_grow_with_the_weight_of_the_widths(classifier, spiral):
 def test_surface_and_sides_against_draws_of_the_function(classifier):
     first, second = np.array([-2.0, 0.0, 1.5]), np.array([-1.0, 0.8])
     points = pd.DataFrame([(a, b) for b in second for a in first], columns=["east", "north"])
-    mean, boundaries = probabilities_on_grid(classifier, first, second, 50)
+    mean, boundaries = probabilities_on_grid(take_apart(classifier), first, second, 50)
     assert boundaries.shape == (0, 2, 3)
     assert_allclose(mean.ravel(), classifier.predict_proba(points)[:, 1])
     rng = np.random.default_rng(0)
@@ -248,7 +249,7 @@ def test_surface_and_sides_against_draws_of_the_function(classifier):
         weights = expansion.mean + expansion.inverse.T @ noise
         function = weights.T @ expansion.columns(classifier._prepare(points))
         total += share * (function > 0).mean(axis=0)
-    assert_allclose(sides_on_grid(classifier, first, second).ravel(), total, atol=0.015)
+    assert_allclose(sides_on_grid(take_apart(classifier), first, second).ravel(), total, atol=0.015)
 
 
 def test_a_sampled_machine_shows_the_boundaries_of_its_draws(sampled, spiral):

@@ -108,7 +108,7 @@ RUNS = [
         "total[members] += part[:, used] @ columns",
         "total[np.sort(members)[::-1]] += part[:, used] @ columns",
         "draws that share a width have coefficients of their own",
-        "estimators/test_gkm_classifier.py -k learned_widths",
+        "estimators/test_gkm_classifier.py -k learned_width_predictions",
     ),
     Mutation(
         "one-vs-rest-activity-added-up",

@@ -20,8 +20,9 @@ from sparsekern.priors.model_size import beta_binomial_log_weights
 N, G, ETA, JITTER = 4, 0.05, 1.1, 1e-6
 SCALE = np.array([0.5, 0.6])
 FEATURES = np.random.default_rng(20).standard_normal((N, 2))
-LATENT = np.array([1.9, -2.3, 1.6, -2.1])
-MOVES = 60_000
+LATENT = np.array([2.2, -2.6, 1.8, -2.4])
+SHAPES = (1.0, 3.0)  # births into the largest set are refused now and then: else nothing shows
+MOVES = 100_000
 
 
 @jit
@@ -53,10 +54,11 @@ def _check(codes, largest, log_weight):
     probabilities = normalized([log_weight(rows) for rows in sets.values()])
     values = _moments(np.array(list(sets)))
     exact = {name: float(probabilities @ values[name]) for name in values}
-    assert 0.15 < exact[f"size {largest}"] < 0.95, "the chain should sit there often, not always"
+    assert 0.1 < exact[f"size {largest}"] < 0.95, "the chain should sit there often, not always"
     found = _moments(codes)
     assert (codes < 2**N).all() and found[f"size {largest}"].any()
-    exact = {name: value for name, value in exact.items() if 0 < value < 1}
+    # what hardly ever happens has no normal error
+    exact = {name: value for name, value in exact.items() if 0.005 < value < 0.995}
     z = scores(found, exact)
     print(worst(z), f"p({largest}) = {exact[f'size {largest}']:.3f}")
     assert max(map(abs, z.values())) < 4, z
@@ -69,14 +71,14 @@ def test_generalized_kernel_model(largest, pre_drawn):
     basis = table_basis(kernel, JITTER) if pre_drawn else rbf_basis(FEATURES, JITTER)
     factor = factor_at(basis, SCALE, [1], LATENT, G, ETA, largest)
     codes, tallies = np.zeros(MOVES, np.int64), np.zeros((3, 2), np.int64)
-    weights = beta_binomial_log_weights(N, largest, (1.0, 1.0))
-    rng = np.random.default_rng([3, largest])
+    weights = beta_binomial_log_weights(N, largest, SHAPES)
+    rng = np.random.default_rng([5, largest])
     _record(rng, factor, basis, SCALE[None], weights, pre_drawn, tallies, codes)
-    assert (tallies[:, 1] > 1000).all()  # births, deaths and swaps
+    assert (tallies[:, 1] > 300).all()  # births, deaths and swaps
 
     def log_weight(rows):
         q = covariance(kernel, rows, G, ETA, JITTER)
-        return log_normal(LATENT, q) + set_log_prior(N, len(rows))
+        return log_normal(LATENT, q) + set_log_prior(N, len(rows), SHAPES)
 
     _check(codes, largest, log_weight)
 
@@ -85,13 +87,13 @@ def test_generalized_kernel_model(largest, pre_drawn):
 @pytest.mark.parametrize("noise_prior", [None, (2.3, 0.7)])
 def test_doubly_sparse_model(largest, noise_prior):
     """The same moves with independent coefficients, the noise known or integrated out."""
-    nu, odds = 4.0, 0.8
+    nu, odds = 4.0, -0.6
     basis, factor, _, _, _ = bare(
         FEATURES, MODEL, [0, 1], [2.0, 1.5], [1], LATENT, nu, noise_prior=noise_prior,
         largest=largest,
     )  # fmt: skip
     codes, tallies = np.zeros(MOVES, np.int64), np.zeros((3, 2), np.int64)
-    rng = np.random.default_rng([3, largest])
+    rng = np.random.default_rng([5, largest])
     weights = odds * np.arange(largest + 1.0)
     _record(rng, factor, basis, np.ones((1, 1)), weights, False, tallies, codes)
     kernel = feature_kernel(FEATURES, [2.0, 1.5])

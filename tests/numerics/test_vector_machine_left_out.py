@@ -36,6 +36,7 @@ from sparsekern.inference.vector_machine.prediction import (
 )
 from sparsekern.inference.vector_machine.regression import fit_regression
 from sparsekern.inference.vector_machine.regression import leave_one_out as regression_left
+from sparsekern.inference.vector_machine.relevance import fit_relevance
 from sparsekern.inference.vector_machine.selection import INFERENCES
 from sparsekern.kernels.resolve import resolve_kernel
 
@@ -283,3 +284,27 @@ def test_regression_left_out(outputs):
         np.testing.assert_allclose(mean[n], expected, atol=1e-9)
         np.testing.assert_allclose(variance[n], fitted.noise_variance * spread, rtol=1e-9)
     assert np.isfinite(norm.logpdf(targets, mean, np.sqrt(variance))).all()
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_density_of_new_rows_by_a_regression(outputs):
+    """Outputs of rows that a fit has not seen: function and noise, against dense formulas."""
+    rng = np.random.default_rng(outputs)
+    features = rng.uniform(-3, 3, (50, 1))
+    targets = np.sin(features + np.arange(outputs)) + 0.3 * rng.standard_normal((50, outputs))
+    seen, new = slice(0, 30), slice(30, 50)
+    kernel = resolve_kernel("rbf", 0.7, features[seen])
+    fitted = fit_relevance(
+        kernel, features[seen], targets[seen], find_candidates(features[seen], None, np.arange(30)),
+        min_gain=0.01, bias_precision=0.01, max_active=30, max_steps=500, single=False,
+    )  # fmt: skip
+    assert len(fitted.rows) > 1
+    design = np.vstack([np.ones(50), gaussian_kernel(features[fitted.rows], features, 0.7)])
+    covariance = fitted.expansion.inverse.T @ fitted.expansion.inverse
+    mean = covariance @ design[:, seen] @ targets[seen]
+    np.testing.assert_allclose(fitted.expansion.mean, mean, rtol=1e-6, atol=1e-8)
+    share = 1 + np.einsum("an,ab,bn->n", design[:, new], covariance, design[:, new])
+    deviation = np.sqrt(share[:, None] * fitted.noise_variance)
+    expected = norm.logpdf(targets[new], design[:, new].T @ mean, deviation).sum(axis=1)
+    found = fitted.log_density(features[new], targets[new])
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)

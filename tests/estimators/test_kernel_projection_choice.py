@@ -116,9 +116,9 @@ def test_a_warm_start_is_the_long_run(rows, options, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [60, 100])
-def test_seeds_agree_on_probabilities(n):
+def test_seeds_agree_on_probabilities():
     """They differed by up to .38 (rms .05) when the folds went by the seed."""
+    n = 100
     X, y = make_ripley(n + 300, random_state=50)
     found = np.array([
         KernelProjectionClassifier(random_state=seed, progress=False)

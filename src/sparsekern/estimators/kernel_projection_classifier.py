@@ -59,7 +59,7 @@ class KernelProjectionClassifier(
         the others less their mean (10 less that of the reference class), with noise
         :math:`\sigma^2`; the rows far from a boundary then count as well, which is best for few
         rows, many features and classes that are separated. ``"cv"``: the second if its log score
-        over five folds, drawn four times, is better by more than a standard error of the
+        over five folds, drawn three times, is better by more than a standard error of the
         difference, else the first
         (always with a search of the number of components, or if ``"average"`` is to select those of
         several kernels). ``"latent_noise"`` is the model of the paper,

@@ -29,7 +29,7 @@ COMPONENTS = (50, 150)  # by default half of the rows, but so many at least and 
 LEAST_SQUARES_FACTOR = 2
 # Folds are drawn anew several times and their scores averaged: which rows fall into the same fold
 # is chance, and moves scores more than short chains do.
-FOLDS, ROUNDS = 5, 4
+FOLDS, ROUNDS = 5, 3
 FOLD_DRAWS, HALF_DRAWS = 100, 250  # of each chain on a fold, and on a half of the rows
 SEED = 0
 WIDTH_FACTORS = (0.4, 0.63, 1.0, 1.6, 2.5, 4.0)  # of the heuristic width, for length_scale="cv"

@@ -5,12 +5,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsekern import KernelProjectionClassifier
 
-SHORT = {"draws": 40, "tune": 40, "chains": 2, "search_draws": 8}
+SHORT = {"draws": 40, "tune": 40, "chains": 2, "search_draws": 20}
 # The Array API check runs only under SCIPY_ARRAY_API=1, for estimators that claim support.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
 
-@parametrize_with_checks([KernelProjectionClassifier(**SHORT)])
+@parametrize_with_checks([KernelProjectionClassifier(**{**SHORT, "search_draws": 8})])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -3,6 +3,7 @@
 import inspect
 import re
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -151,7 +152,7 @@ def test_kernels_that_cannot_be_held(name, little_memory):
     rows = np.random.default_rng(3).standard_normal((2500, 2))
     response = rows[:, 0] if name.endswith("Regressor") else (rows[:, 0] > 0).astype(int)
     whole = ESTIMATORS[name](landmarks=2500)
-    with pytest.raises(MemoryError, match=r"7 kernels of 2500 x 2500.*use landmarks=500"):
+    with pytest.raises(MemoryError, match=r"7 kernels of 2500 x 2500.*use landmarks=200"):
         whole.fit(rows, response)
     few = ESTIMATORS[name](landmarks=np.arange(1000))
     with pytest.raises(MemoryError, match=r"7 kernels at 2500 rows and 1000 landmarks.*=250"):
@@ -184,6 +185,55 @@ def test_rows_of_a_hybrid_search(name, little_memory):
     response = rows[:, 0] if name.endswith("Regressor") else (rows[:, 0] > 0).astype(int)
     with pytest.raises(MemoryError, match=r"4000 x 4000 numbers.*search_rows=500"):
         ESTIMATORS[name](search_rows=4000).fit(rows, response)
+
+
+PEAKS = {
+    "whole kernels": (sparsekern.BayesianMKLRegressor(n_init=1, max_iter=2), 700),
+    "landmarks": (sparsekern.BayesianMKLRegressor(n_init=1, max_iter=2, landmarks=np.arange(60)),
+                  4000),
+    "projections": (
+        sparsekern.KernelProjectionClassifier(
+            30, inference="least_squares", length_scale=1.0, sharpness=1.0, draws=3, tune=3,
+            chains=1, max_rows=None,
+        ), 1200,
+    ),
+    "columns": (
+        sparsekern.RVMRegressor(length_scale=1.0, max_steps=5, candidates=np.arange(600)), 3000
+    ),
+    "draws": (
+        sparsekern.GKMRegressor(draws=2000, tune=0, chains=2, candidates=np.arange(50),
+                                max_active=50), 400,
+    ),
+    "working memory": (
+        sparsekern.GKMRegressor(draws=3, tune=0, chains=3, max_active=700, random_state=0), 800
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", sorted(PEAKS))
+def test_the_need_is_near_the_peak(case, monkeypatch):
+    model, n = PEAKS[case]
+    rows = np.random.default_rng(7).standard_normal((n, 3))
+    name = type(model).__name__
+    response = rows[:, 0] if name.endswith("Regressor") else (rows[:, 0] > 0).astype(int)
+    model.set_params(progress=False)
+    if case not in ("landmarks", "columns", "draws"):  # compile, which has a peak of its own
+        model.fit(rows[:50], response[:50])
+    needs = {}
+    for file in ("multiple_kernel", "kernel_projection_parameters", "vector_machine",
+                 "sampling_memory"):  # fmt: skip
+        monkeypatch.setattr(
+            f"sparsekern.estimators.{file}.require_memory",
+            lambda needed, who, what, remedy: needs.update({what: needed}),
+        )
+    tracemalloc.start()
+    try:
+        model.fit(rows, response)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    needs.pop("the least that draws take", None)
+    assert 1 / 1.6 < sum(needs.values()) / peak < 1.6
 
 
 def test_predictive_draws_are_weighed_against_the_memory():

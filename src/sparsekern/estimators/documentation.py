@@ -304,7 +304,7 @@ nonnegative : bool, default=False
 landmarks : None, int or array of int, default=None
     Training rows that kernels compare with: all, so many (those nearest to the centres of a k-means
     clustering), or the rows named. Time and memory are then linear in the number of rows. Beyond
-    2,000 rows None is 500, and says so; the number of rows takes all.
+    2,000 rows None is 200, and says so; the number of rows takes all.
 normalize : bool, default=True
     Divide every kernel by the mean of its diagonal at the training rows.
 standardize : bool, default=True

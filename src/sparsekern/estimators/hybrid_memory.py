@@ -8,7 +8,7 @@ from ..inference.mcmc.chains import count_workers
 from .counts import check_count
 from .memory_guard import require_memory
 
-_COPIES = 3  # of a covariance matrix, in each thread
+_COPIES = 6  # of a covariance matrix, in each thread
 
 
 def check_draws(estimator: Any) -> int:

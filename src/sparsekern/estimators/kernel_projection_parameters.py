@@ -18,7 +18,7 @@ from .screening import spread_rows
 
 SEARCHES = ("utility", "log_score")
 _PAIR = "(shape, rate)"
-_PROJECTION_COPIES = 4  # of a kernel matrix, while its eigenvectors are found
+_PROJECTION_COPIES = 3  # of a kernel matrix, while its eigenvectors are found
 DEFAULT_SCALE = 2.0
 MODELS = ("polya_gamma", "least_squares", "latent_noise")
 _COMPARED = MODELS[:2]  # by inference="cv"

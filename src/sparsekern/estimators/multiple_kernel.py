@@ -26,11 +26,11 @@ from .validation import validate_rows
 from .weight_draws import N_DRAWS
 
 _NUMBERS_AT_A_TIME = 4_000_000
-_WHOLE_COPIES, _COLUMN_COPIES = 6, 3  # what a fit holds besides the kernels, or with them
+_WHOLE_COPIES, _COLUMN_COPIES = 3, 3  # of a kernel matrix, or of the columns, besides kernels
 _SHORT_STARTS = 15
 _LEAST_FITTED_VARIANCE = 0.01
 LARGE = 2000  # rows, beyond which landmarks=None is...
-LANDMARKS = 500
+LANDMARKS = 200  # so that a fit of 20,000 rows takes about a minute
 
 
 class MultipleKernelModel(AllOrNothing, LightDisplay, BaseEstimator):
@@ -153,7 +153,8 @@ class MultipleKernelModel(AllOrNothing, LightDisplay, BaseEstimator):
             warn_caller(
                 f"{type(self).__name__} compares the {n} rows with {LANDMARKS} landmarks among "
                 f"them: with all rows the time of a fit grows with their cube. Set landmarks, for "
-                f"example landmarks={2 * LANDMARKS}; landmarks={n} takes all."
+                f"example landmarks={2 * LANDMARKS} to be slower and better; landmarks={n} takes "
+                "all."
             )
         chosen = resolve_candidates(wanted, features, precomputed, rng, "landmarks")
         if chosen is not None and len(chosen) == n:
@@ -168,9 +169,9 @@ class MultipleKernelModel(AllOrNothing, LightDisplay, BaseEstimator):
     def _require_room(self, n: int, count: int, landmarks: int | None) -> None:
         """Refuse kernels that cannot be held."""
         if landmarks is None:
-            numbers = (count + _WHOLE_COPIES) * float(n) ** 2
+            numbers = (2 * count + _WHOLE_COPIES) * float(n) ** 2
             what = f"{count} kernels of {n} x {n} numbers"
-            remedy = "use landmarks=500, or a sample of the rows"
+            remedy = f"use landmarks={LANDMARKS}, or a sample of the rows"
         else:
             numbers = _COLUMN_COPIES * float(n) * count * landmarks
             what = f"the columns of {count} kernels at {n} rows and {landmarks} landmarks"

@@ -11,7 +11,7 @@ from .counts import MOST_SWEEPS
 from .memory_guard import available_bytes, held_bytes, require_memory
 
 _LEAST_OF_A_DRAW = 100  # bytes, of any model
-_COPIES = 3  # of the draws: those of each chain, and all of them side by side, twice
+_COPIES = 4  # of the draws: those of each chain, all side by side, and what is made of them
 
 
 def check_plan(name: str, plan: Plan, chains: int) -> None:

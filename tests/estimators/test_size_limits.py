@@ -115,11 +115,11 @@ def test_draws_are_weighed_against_the_memory(name, little_memory):
 
 def test_the_draws_that_fit_are_named(little_memory):
     little_memory(GIB // 4)
-    model = sparsekern.GKMRegressor(draws=200_000, tune=10, random_state=0)
+    model = sparsekern.GKMRegressor(draws=100_000, tune=10, random_state=0)
     with pytest.raises(MemoryError, match=r"use draws=\d+ or less") as caught:
         model.fit(X, T)
     fitting = int(re.search(r"use draws=(\d+) or less", str(caught.value))[1])
-    assert 10_000 < fitting < 200_000
+    assert 10_000 < fitting < 100_000
 
 
 class CountedSampler:

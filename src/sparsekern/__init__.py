@@ -17,6 +17,7 @@ from .estimators import (
     RVMRegressor,
     SparseGPClassifier,
 )
+from .estimators.composites import predict_quantiles
 
 __all__ = [
     "BayesianMKLClassifier",
@@ -33,4 +34,5 @@ __all__ = [
     "RVMRegressor",
     "SparseGPClassifier",
     "__version__",
+    "predict_quantiles",
 ]

@@ -24,8 +24,9 @@ from sparsekern import (
     HybridSearchGPRegressor,
     RVMClassifier,
     RVMRegressor,
+    predict_quantiles,
 )
-from sparsekern.estimators.composites import predict_quantiles, take_apart
+from sparsekern.estimators.composites import take_apart
 from sparsekern.plotting import (
     plot_active_trace,
     plot_bound,

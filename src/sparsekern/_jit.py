@@ -23,6 +23,7 @@ import numba
 from numba.core import config
 
 _KEPT_CACHE_FOLDERS = 4  # source versions of a module whose binaries stay on disk
+_ABOVE = ("estimators", "plotting", "datasets", "__init__.py")
 _IMPORT = re.compile(r"^\s*from (\.+)([\w.]*) import", re.MULTILINE)
 
 
@@ -38,7 +39,7 @@ class _Sources:
         self._texts: dict[Path, str] = {}
         for path in sorted(package.rglob("*.py")):
             name = path.relative_to(package)
-            if name.parts[0] not in ("estimators", "plotting", "datasets"):
+            if name.parts[0] not in _ABOVE:
                 self._texts[name] = path.read_text()
         self._below = {name for name in self._texts if name.parts[0] != "inference"}
         self._digests = {

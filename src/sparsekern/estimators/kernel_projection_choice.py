@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
+from ..inference.row_order import content_order
+
 # widths that share their training rows differ by chance about as much as by merit:
 # differences of their log scores count half
 _WEIGHT_OF_SCORES = 0.5
@@ -13,11 +15,9 @@ _WEIGHT_OF_SCORES = 0.5
 def row_order(features: np.ndarray, labels: np.ndarray, precomputed: bool) -> np.ndarray:
     """Return an order of the rows that is the same however they were ordered before.
 
-    By class and then by value, the first feature first. Rows of a kernel matrix, whose columns are
-    ordered like its rows, go by their sorted values.
+    Rows of a kernel matrix, whose columns are ordered like its rows, go by their sorted values.
     """
-    values = np.sort(features, axis=1) if precomputed else features
-    return np.lexsort((*values.T[::-1], labels))
+    return content_order(np.sort(features, axis=1) if precomputed else features, labels)
 
 
 def width_weights(scores: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Inner Laplace approximations against a general optimiser, and estimators on top of them."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import log_expit, log_ndtr
 from scipy.stats import nbinom, poisson
 from scipy.stats import t as student
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from speed import slow_except
 
@@ -243,6 +246,75 @@ def test_counts(noise):
     assert ("dispersion" in model.models_) == (noise == "negative_binomial")
     with pytest.raises(ValueError, match="needs counts"):
         model.fit(X[:150], signal[:150])
+
+
+@pytest.mark.parametrize(
+    "case",
+    slow_except(
+        [
+            (noise, size, rows)
+            for noise in ("poisson", "negative_binomial")
+            for size in (1, 30, 1e3, 1e4, 1e6)
+            for rows in (50, 150, 400)
+        ],
+        [("poisson", 1e3, 50), ("poisson", 1e4, 50), ("poisson", 1e6, 50),
+         ("negative_binomial", 1e4, 50)],
+    ),
+)  # fmt: skip
+def test_counts_of_any_size(case):
+    """A wrong start of Newton's method makes predictions infinite from means of 1,000 on."""
+    noise, size, rows = case
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-2, 2, (rows + 200, 5))
+    mean = size * np.exp(np.sin(1.5 * X[:, 0]) + 0.5 * X[:, 1])
+    spread = 0.01 if noise == "negative_binomial" else 0.0
+    y = rng.poisson(mean * (rng.gamma(1 / spread, spread, len(X)) if spread else 1.0))
+    model = HybridSearchGPRegressor(noise=noise, random_state=0, n_wander=3).fit(X[:rows], y[:rows])
+    if size > 1:
+        np.testing.assert_array_equal(model.selected_features_, [0, 1])
+    predicted = model.predict(X[rows:])
+    error = np.sqrt(np.mean((predicted / mean[rows:] - 1) ** 2))
+    noise_to_signal = np.sqrt(1 / size + spread)  # of one count
+    assert error < 0.02 + 1.5 * noise_to_signal
+    density = model.log_predictive_density(X[rows:], y[rows:])
+    assert np.isfinite(density).all()
+
+
+def test_counts_are_alike_in_other_units_of_exposure():
+    """The prior is that of the function less the log of the mean count: nothing else changes."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-2, 2, (60, 3))
+    y = rng.poisson(3000 * np.exp(np.sin(1.5 * X[:, 0])))
+    one, other = (
+        HybridSearchGPRegressor(noise="negative_binomial", random_state=0, n_wander=0)
+        .fit(X, factor * y)
+        .models_.iloc[0]
+        for factor in (1, 100)
+    )
+    assert one["features"] == other["features"]
+    assert one["amplitude"] == pytest.approx(other["amplitude"], rel=0.1)
+    assert one["length_scale"] == pytest.approx(other["length_scale"], rel=0.05)
+
+
+@pytest.mark.parametrize("search_rows", [500, 40])
+def test_inner_fits_that_have_not_converged_are_mentioned_once(search_rows, monkeypatch):
+    X, y = make_ring_and_blob(60, random_state=2)
+    model = HybridSearchGPClassifier(
+        n_wander=0, close=False, random_state=0, search_rows=search_rows
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, y)
+    genuine = LaplaceBackend.predict
+
+    def unsettled(self, *arguments):
+        self.unsettled += 1
+        return genuine(self, *arguments)
+
+    monkeypatch.setattr(LaplaceBackend, "predict", unsettled)
+    with pytest.warns(ConvergenceWarning, match="inner fits have not converged") as caught:
+        model.fit(X, y)
+    assert len(caught) == 1
 
 
 def test_outliers():

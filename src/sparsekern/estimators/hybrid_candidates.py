@@ -105,13 +105,14 @@ def single_features(
     return [(first,), *((j,) for j in others[: count - 1])]
 
 
-def model_of_log_counts(search: HybridSearch, starts: list[Features]) -> Features:
-    """Return the best model of the logarithms of counts under Gaussian noise.
+def starts_for_counts(search: HybridSearch, starts: list[Features]) -> list[Features]:
+    """Return the best model of the logarithms of counts under Gaussian noise as the first start.
 
-    A search among models of large counts should start there: a Poisson law has no noise to spare,
-    so that a model without one of the features fits the others' effects by an absurd function, and
-    what is added to it then tells nothing.
+    A Poisson law has no noise to spare: where counts are large, a model without one of the features
+    fits the effect of that by an absurd function, and what is added to it then tells nothing.
     """
+    if starts == [()]:  # no feature may be in a model
+        return starts
     logs = np.log(search.response + 0.5)
     prior = search.settings.prior._replace(noise=_NOISE_OF_LOG_COUNTS)
     simple = HybridSearch(
@@ -120,4 +121,5 @@ def model_of_log_counts(search: HybridSearch, starts: list[Features]) -> Feature
         search.graph, search.rng,
     )  # fmt: skip
     simple.run(starts)
-    return simple.best.features
+    found = simple.best.features
+    return [found, *starts[1:]] if found else starts

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +15,18 @@ from ..inference.hybrid.scoring import FittedModel
 from ..inference.hybrid.search import HybridSearch
 from .limits import warn_if_limited
 from .sampling import warn_caller
+
+
+def warn_unless_settled(backend: Any) -> None:
+    """Say it where inner fits of a response that is not Gaussian have not converged."""
+    count = getattr(backend, "unsettled", 0)
+    if count:
+        warn_caller(
+            f"{count} inner fits have not converged: predictions made of them are not those of the "
+            "model. Give a larger rate to bandwidth_prior or a larger shape to amplitude_prior, or "
+            "another law of the response (for counts noise='negative_binomial').",
+            ConvergenceWarning,
+        )
 
 
 class ModelTable(SelectorMixin):

@@ -41,12 +41,13 @@ from .hybrid_candidates import (
     rows_to_search,
     screened_features,
     single_features,
+    starts_for_counts,
     swap_graph,
     within_reach,
 )
 from .hybrid_functions import FunctionDraws
 from .hybrid_memory import require_room
-from .hybrid_models import ModelTable
+from .hybrid_models import ModelTable, warn_unless_settled
 from .light_display import LightDisplay
 from .progress import SearchProgress, announce_compilation, wants_text
 from .sampling import warn_caller
@@ -95,6 +96,7 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
     local_neighbors: int
     n_features_in_: int
     feature_inclusion_: np.ndarray
+    _log_mean: float | None = None  # of counts: what their function is centred at
 
     # parameters
 
@@ -200,7 +202,7 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
             if settings.max_features:
                 starts = single_features(alike, response, self.n_starts, rng)
             try:
-                search.run(self._improve_starts(search, starts))
+                search.run(starts if self._log_mean is None else starts_for_counts(search, starts))
             except KeyboardInterrupt:
                 if not search.fitted:
                     raise
@@ -212,10 +214,6 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
                 if text is not None:
                     text.close()
         return search
-
-    def _improve_starts(self, search: HybridSearch, starts: list[Features]) -> list[Features]:
-        """Return the models that a search starts from, given those of one feature."""
-        return starts
 
     @staticmethod
     def _varies(columns: np.ndarray) -> bool:
@@ -281,23 +279,24 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
                     for model, weight, rule in zip(models, weights, rules, strict=True)
                 ],
             )
+            if not gaussian:  # all that predictions will be made from, at one row
+                list(self._posterior.blocks(backend, np.ascontiguousarray(data[:, :1].T)))
+        warn_unless_settled(backend)
 
     def _components(self, X: Any) -> Iterator[tuple[slice, Components]]:
         """Yield slices of rows and the normal laws to be mixed there, in scaled units."""
+        backend = self._open_backend()
         with single_blas_thread():
-            yield from self._posterior.blocks(self._open_backend(), self._points(X))
+            yield from self._posterior.blocks(backend, self._points(X))
+        if isinstance(self._posterior, LocalPosterior):  # with models of its own, new to us
+            warn_unless_settled(backend)
 
-    def _open_laplace(self, response: str, mean: float = 0.0) -> LaplaceBackend:
-        """Return the backend of a response that is not Gaussian; ``mean``: of the function."""
+    def _open_laplace(self, response: str) -> LaplaceBackend:
+        """Return the backend of a response that is not Gaussian."""
         if self.device == "cuda":
             raise ValueError(
                 "device='cuda' is for Gaussian noise; use device='auto' or device='cpu'."
             )
-        freedom = getattr(self, "degrees_of_freedom", 4.0)
-        return LaplaceBackend(
-            response,
-            check_positive("degrees_of_freedom", freedom),
-            check_positive("intercept_variance", self.intercept_variance),
-            self.n_jobs,
-            mean,
-        )
+        freedom = check_positive("degrees_of_freedom", getattr(self, "degrees_of_freedom", 4.0))
+        intercept = check_positive("intercept_variance", self.intercept_variance)
+        return LaplaceBackend(response, freedom, intercept, self.n_jobs, self._log_mean or 0.0)

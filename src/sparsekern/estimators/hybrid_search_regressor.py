@@ -15,14 +15,12 @@ from ..inference.hybrid.comparator import sample_posterior
 from ..inference.hybrid.laws import NegativeBinomialLaw, PoissonLaw, StudentLaw
 from ..inference.hybrid.mixture import LatentMixtures, NormalMixtures
 from ..inference.hybrid.posterior import GlobalPosterior
-from ..inference.hybrid.scoring import Features
 from ..inference.hybrid.search import HybridSearch
 from .counts import check_count
 from .documentation import documented
 from .hybrid_candidates import (
     GRIDS,
     in_content_order,
-    model_of_log_counts,
     single_features,
     swap_graph,
     within_reach,
@@ -258,19 +256,13 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
             )
         self._centre = centre if check_flag("center", self.center) and not counts else 0.0
         self._spread = spread if check_flag("scale", self.scale) and not counts else 1.0
-        self._log_centre = float(np.log(centre)) if self.center and counts else 0.0
+        self._log_mean = (float(np.log(centre)) if self.center else 0.0) if counts else None
         return (y - self._centre) / self._spread
 
     def _open_backend(self) -> Any:
         if self.noise == "gaussian":
             return super()._open_backend()
-        return self._open_laplace(self.noise, getattr(self, "_log_centre", 0.0))
-
-    def _improve_starts(self, search: HybridSearch, starts: list[Features]) -> list[Features]:
-        if self.noise not in COUNTS or starts == [()]:
-            return starts
-        better = model_of_log_counts(search, starts)
-        return [better, *starts[1:]] if better else starts
+        return self._open_laplace(self.noise)
 
     @property
     def _last_parameter(self) -> str | None:

@@ -1,7 +1,8 @@
 r"""Evidence of Gaussian-process models with other responses, by an inner Laplace approximation.
 
-:math:`f\sim N(c1,K)`, :math:`K=\lambda k(E)+v_011^\top`; with the mode :math:`\hat f=c+K\hat a` of f
-(see :mod:`.inner_mode`) and W the curvature of :math:`-\log p(y\mid f)` there,
+:math:`f\sim N(c1,K)`, :math:`K=\lambda k(E)+v_011^\top`; with the mode
+:math:`\hat f=c+K\hat a` (see :mod:`.inner_mode`) and W the curvature of :math:`-\log p(y\mid f)`
+there,
 
 .. math::
     \ell(u)=\log p(y\mid\hat f)-\tfrac12\hat a^\top K\hat a-\tfrac12\log|I+W^{1/2}KW^{1/2}| .
@@ -42,7 +43,7 @@ def _unpack_kernel(values, amplitude, intercept, matrix):
 def _scratch(n):
     size = n * (n + 1) // 2
     return (
-        np.empty(size), np.empty(size), np.empty((n, n)), np.empty((n, n)), np.empty((4, n)),
+        np.empty(size), np.empty(size), np.empty((n, n)), np.empty((n, n)), np.empty((5, n)),
         np.zeros(n), np.zeros(n), np.empty(n), np.empty(n),
     )  # fmt: skip
 
@@ -56,9 +57,7 @@ def _evaluate(batch, b, u, rows, target, law, scratch):
     kernel_of_sums(sums, batch.kind, values)
     _unpack_kernel(values, math.exp(u[0]), intercept, kernel)
     last = u[u.shape[0] - 1]
-    return find_mode(
-        kernel, code, target, mean, last, freedom, a, f, slopes, weights, root, memory
-    )  # fmt: skip
+    return find_mode(kernel, code, target, mean, last, freedom, a, f, slopes, weights, root, memory)
 
 
 @jit

@@ -21,8 +21,10 @@ from .responses import expected_curvature, likely_value, response_terms
 
 _MOST_STEPS = 100
 _HALVINGS = 40
-_CLOSE = 1e-10  # promised by a step that is the last
-_ROUNDING = 1e-6  # promised by a step that need not lead uphill any more: digits are used up
+_DOUBLINGS = 6
+_SHORT = 0.7  # of what a step promises; half of it is gained where curvature is exact
+_CLOSE = 1e-12  # promised by a step that is the last
+_ROUNDING = 1e-6  # promised by a step that may seem to lead downhill: digits are used up
 
 
 @jit
@@ -48,23 +50,19 @@ def _factor(kernel, weights, root):
 
 
 @jit
-def _newton(kernel, f, mean, slopes, weights, root, new_a, new_f):
-    """Write where Newton's step leads: b - W^1/2 B^-1 W^1/2 K b with b = W (f - c) + slope."""
-    n = f.shape[0]
+def _newton(kernel, right, weights, root, step, rise):
+    """Write the step of a towards ``right``, r - W^1/2 B^-1 W^1/2 K r, and K times it."""
+    n = right.shape[0]
     if not _factor(kernel, weights, root):
         return False
+    np.dot(kernel, right, rise)
     for i in range(n):
-        new_a[i] = weights[i] * (f[i] - mean) + slopes[i]
-    np.dot(kernel, new_a, new_f)
+        rise[i] *= math.sqrt(weights[i])
+    solve_lower(root, n, rise)
+    solve_lower_transposed(root, n, rise)
     for i in range(n):
-        new_f[i] *= math.sqrt(weights[i])
-    solve_lower(root, n, new_f)
-    solve_lower_transposed(root, n, new_f)
-    for i in range(n):
-        new_a[i] -= math.sqrt(weights[i]) * new_f[i]
-    np.dot(kernel, new_a, new_f)
-    for i in range(n):
-        new_f[i] += mean
+        step[i] = right[i] - math.sqrt(weights[i]) * rise[i]
+    np.dot(kernel, step, rise)
     return True
 
 
@@ -72,10 +70,10 @@ def _newton(kernel, f, mean, slopes, weights, root, new_a, new_f):
 def _start(kernel, code, target, mean, last, freedom, a, f, slopes, weights, root, memory):
     """Leave the best start in ``a`` and ``f`` and return Psi there."""
     n = target.shape[0]
-    new_a, new_f, zeros = memory[0], memory[1], memory[2]
-    zeros[:] = 0.0
-    new_f[:] = mean
-    least = _objective(code, target, new_f, zeros, mean, last, freedom, slopes, weights)
+    right, step, rise = memory[0], memory[1], memory[2]
+    step[:] = 0.0
+    rise[:] = mean
+    least = _objective(code, target, rise, step, mean, last, freedom, slopes, weights)
     np.dot(kernel, a, f)
     f += mean
     value = _objective(code, target, f, a, mean, last, freedom, slopes, weights)
@@ -84,9 +82,12 @@ def _start(kernel, code, target, mean, last, freedom, a, f, slopes, weights, roo
     for i in range(n):
         f[i] = likely_value(code, target[i], mean)
     _objective(code, target, f, a, mean, last, freedom, slopes, weights)
-    if _newton(kernel, f, mean, slopes, weights, root, new_a, new_f):
-        a[:] = new_a
-        f[:] = new_f
+    for i in range(n):
+        right[i] = weights[i] * (f[i] - mean) + slopes[i]
+    if _newton(kernel, right, weights, root, step, rise):
+        a[:] = step
+        f[:] = rise
+        f += mean
         value = _objective(code, target, f, a, mean, last, freedom, slopes, weights)
         if value > least:
             return value
@@ -96,49 +97,77 @@ def _start(kernel, code, target, mean, last, freedom, a, f, slopes, weights, roo
 
 
 @jit
+def _move(start, step, share, out):
+    for i in range(start.shape[0]):
+        out[i] = start[i] + share * step[i]
+
+
+@jit
+def _lengthen(
+    code, target, mean, last, freedom, a, f, step, rise, there, new_a, new_f, slopes, weights
+):
+    """Double a step for as long as that is better; return Psi where it ends."""
+    share = 1.0
+    for _ in range(_DOUBLINGS):
+        _move(a, step, 2.0 * share, new_a)
+        _move(f, rise, 2.0 * share, new_f)
+        value = _objective(code, target, new_f, new_a, mean, last, freedom, slopes, weights)
+        if not value > there:
+            break
+        there, share = value, 2.0 * share
+    _move(a, step, share, new_a)
+    _move(f, rise, share, new_f)
+    return _objective(code, target, new_f, new_a, mean, last, freedom, slopes, weights)
+
+
+@jit
 def find_mode(kernel, code, target, mean, last, freedom, a, f, slopes, weights, root, memory):
     """Move ``a`` and ``f`` to the mode; return the evidence and whether the mode was reached.
 
     The evidence is -inf where a matrix does not factor. ``slopes`` are left at the mode;
-    ``weights`` and ``root`` are those of the evidence.
+    ``weights`` and ``root`` are those of the evidence. f is moved along with a: made anew of a, it
+    would have errors that slopes of large counts make much of.
     """
     n = target.shape[0]
-    new_a, new_f, step, rise = memory[0], memory[1], memory[2], memory[3]
+    climb, step, rise, new_a, new_f = memory[0], memory[1], memory[2], memory[3], memory[4]
     value = _start(kernel, code, target, mean, last, freedom, a, f, slopes, weights, root, memory)
-    settled, before = False, math.inf
+    settled, promise = False, math.inf
     for _ in range(_MOST_STEPS):
-        if not _newton(kernel, f, mean, slopes, weights, root, new_a, new_f):
+        for i in range(n):
+            climb[i] = slopes[i] - a[i]
+        if not _newton(kernel, climb, weights, root, step, rise):
             return -math.inf, False
         promise = 0.0
         for i in range(n):
-            step[i], rise[i] = new_a[i] - a[i], new_f[i] - f[i]
-            promise += (slopes[i] - a[i]) * rise[i]
-        if not math.isfinite(promise):
-            return -math.inf, False
-        # close, or as close as rounding allows
-        settled = promise <= _CLOSE or 0.9 * before < promise <= _ROUNDING
-        before = promise
-        there = _objective(code, target, new_f, new_a, mean, last, freedom, slopes, weights)
-        share = 1.0
+            promise += climb[i] * rise[i]
+        if not promise > -_ROUNDING:  # digits are used up, or a start was absurd
+            break
+        there, share = -math.inf, 2.0
         for _ in range(_HALVINGS):
+            share *= 0.5
+            _move(a, step, share, new_a)
+            _move(f, rise, share, new_f)
+            there = _objective(code, target, new_f, new_a, mean, last, freedom, slopes, weights)
             if there >= value or promise <= _ROUNDING:
                 break
-            share *= 0.5
-            for i in range(n):
-                new_a[i], new_f[i] = a[i] + share * step[i], f[i] + share * rise[i]
-            there = _objective(code, target, new_f, new_a, mean, last, freedom, slopes, weights)
-        if not there >= value and promise > _ROUNDING:  # no way up that digits could show
-            value = _objective(code, target, f, a, mean, last, freedom, slopes, weights)
+        if not there >= value and promise > _ROUNDING:  # no way up
             break
+        if there - value > _SHORT * promise:  # the curvature of the step was too large
+            there = _lengthen(
+                code, target, mean, last, freedom, a, f, step, rise, there, new_a, new_f, slopes,
+                weights,
+            )  # fmt: skip
         a[:] = new_a
         f[:] = new_f
+        settled = promise <= _CLOSE or there <= value  # as close as digits allow
         value = there
         if settled:
             break
+    value = _objective(code, target, f, a, mean, last, freedom, slopes, weights)
     for i in range(n):
         weights[i] = expected_curvature(code, weights[i], last, freedom)
     if not _factor(kernel, weights, root):
         return -math.inf, False
     for i in range(n):
         value -= math.log(root[i, i])
-    return value, settled
+    return value, settled or 0.0 <= promise <= _ROUNDING

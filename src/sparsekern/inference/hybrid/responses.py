@@ -10,9 +10,10 @@ negative_binomial    mean :math:`e^f`, variance                   :math:`\log\al
                      :math:`e^f+\alpha e^{2f}`
 ===================  ==========================================  ==============================
 
-The curvature is :math:`-\partial^2\log p`, but for Student's law far from y, where that is negative:
-there it is the weight :math:`(\nu+1)/(\nu\sigma^2+e^2)` of iterated least squares, which makes
-Newton's step lead uphill all the same.
+The curvature is :math:`-\partial^2\log p`, but for Student's law far from y, where that is
+negative: there it is the weight :math:`(\nu+1)/(\nu\sigma^2+e^2)` of iterated least squares, and
+Newton's step leads uphill all the same. The evidence of Student's law has the Fisher information
+:math:`(\nu+1)/((\nu+3)\sigma^2)` in place of both, see :func:`expected_curvature`.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def likely_value(code, y, mean):
     """Return a latent value that suits y alone; ``mean`` where there is none."""
     if code == STUDENT:
         return y
-    if code == POISSON or code == NEGATIVE_BINOMIAL:
+    if code in (POISSON, NEGATIVE_BINOMIAL):
         return math.log(y + 0.5)
     return mean
 

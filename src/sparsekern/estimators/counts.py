@@ -37,7 +37,7 @@ _MOST: dict[str, tuple[int, str]] = {
     "search_draws": (10**6, "the chains of the search are to be short"),
 }
 MOST_SWEEPS = 10**9  # of one chain, tuning included
-_MOVES_TIMES_ROWS = 2 * 10**7  # in one sweep: about a second
+_MOVES_TIMES_ROWS = 2 * 10**7  # in one sweep; a rough guard, not a promise of seconds
 
 
 def check_count(name: str, value: Any, lowest: int = 1) -> int:

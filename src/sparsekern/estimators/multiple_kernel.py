@@ -30,7 +30,7 @@ _WHOLE_COPIES, _COLUMN_COPIES = 3, 3  # of a kernel matrix, or of the columns, b
 _SHORT_STARTS = 15
 _LEAST_FITTED_VARIANCE = 0.01
 LARGE = 2000  # rows, beyond which landmarks=None is...
-LANDMARKS = 200  # so that a fit of 20,000 rows takes about a minute
+LANDMARKS = 200
 
 
 class MultipleKernelModel(AllOrNothing, LightDisplay, BaseEstimator):

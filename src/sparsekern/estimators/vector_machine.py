@@ -96,7 +96,7 @@ class VectorMachine(AllOrNothing, LightDisplay, KernelWidths, KernelInputs, Base
         if self.candidates is None and count < n:
             warn_caller(
                 f"{type(self).__name__} lets {count} of the {n} rows become active, a random "
-                "sample spread over y: a fit with all of them would take hours. Set candidates, "
+                "sample spread over y, to save time and memory. Set candidates, "
                 f"for example candidates={count // 2} to be quicker, or fit to fewer rows."
             )
 

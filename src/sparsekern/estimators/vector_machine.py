@@ -113,10 +113,11 @@ class VectorMachine(AllOrNothing, LightDisplay, KernelWidths, KernelInputs, Base
     def _bytes_of_a_fit(self, n: int, candidates: int) -> float:
         """Return what a fit holds at its peak: columns outside the model, and those inside."""
         size = 4 if self.kernel_precision == "single" else 8
-        outside = candidates * n if candidates * n <= HELD_NUMBERS else 0
-        block = 3 * min(candidates, BLOCK_SIZE) * n
-        inside = 3 * min(self._largest_model(candidates), _USUAL_MODEL) * n
-        return size * (outside + block) + 8.0 * inside
+        block = min(candidates, BLOCK_SIZE) * n
+        inside = 8.0 * 3 * min(self._largest_model(candidates), _USUAL_MODEL) * n
+        if candidates * n > HELD_NUMBERS:  # blocks are made again and again
+            return size * 3 * block + inside
+        return size * candidates * n + max(8 * 2 * block, inside)  # made once, then the fit
 
     def _largest_model(self, n_candidates: int) -> int:
         return n_candidates if self.max_active is None else min(self.max_active, n_candidates)

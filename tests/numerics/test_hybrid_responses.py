@@ -317,6 +317,20 @@ def test_inner_fits_that_have_not_converged_are_mentioned_once(search_rows, monk
     assert len(caught) == 1
 
 
+@pytest.mark.parametrize("noise", ["gaussian", "student_t"])
+def test_intervals_where_there_is_little_noise(noise):
+    """A prior that allows it, and no bound above it: the deviation was 3.7 times too large."""
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-2, 2, (300, 2))
+    y = np.sin(1.5 * X[:, 0]) + 0.5 * X[:, 1] + 0.003 * rng.standard_t(4, 300)
+    model = HybridSearchGPRegressor(noise=noise, noise_prior=(1, 1e-6), n_wander=0, random_state=0)
+    model.fit(X[:100], y[:100])
+    scale = np.sqrt(model.models_["noise_variance"][0])
+    assert scale < 1.8 * 0.003  # of Gaussian noise 1.41
+    low, high = model.predict_quantiles(X[100:], [0.05, 0.95]).T
+    assert 0.82 < np.mean((low <= y[100:]) & (y[100:] <= high)) < 0.97
+
+
 def test_outliers():
     X, y = make_additive(300, 6, random_state=5, shuffle=False)
     spoiled = y.copy()

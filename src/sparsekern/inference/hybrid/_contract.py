@@ -18,7 +18,7 @@ import numpy as np
 
 from ..mcmc import feature_pairs
 
-BOX = (-9.0, 12.0)  # where log parameters may lie
+BOX = (-14.0, 12.0)  # where log parameters may lie: noise down to a thousandth of the response
 JITTERS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6)  # of lambda, tried in turn where C does not factor
 
 

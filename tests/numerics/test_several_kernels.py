@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from dense_model import log_normal, set_log_prior, total_variation
+from dense_model import batch_error, log_normal, set_log_prior, total_variation
 from family_setup import JITTER, make_sampler, run
 from numpy.testing import assert_allclose
 from scipy.special import gammaln
@@ -112,8 +112,12 @@ def _count_patterns(rng, factor, prior, root, projected, tally, counts, sums):
         sums[_] = factor.variances[1]
 
 
+def _amplitude_moments(amplitude):
+    return np.array([amplitude, np.log1p(amplitude), 1.0 / (1.0 + 5.0 * amplitude)])
+
+
 def test_zero_patterns_against_quadrature():
-    """Fixed responses and active set: probabilities of which amplitudes are zero."""
+    """Fixed responses and active set: which amplitudes are zero, and how large they are."""
     rows, rho, shape, rate, v0 = [0, 3, 5, 9], 0.4, 2.0, 1.5, 0.7
     matrices = MATRICES[:2]
     sampler = make_sampler(Probit(), FEATURES, RESPONSE, kernel=KERNELS[:2],
@@ -132,15 +136,23 @@ def test_zero_patterns_against_quadrature():
     step, amplitude = grid[1] - grid[0], np.exp(grid)
     weight = step * np.exp(shape * np.log(rate) - gammaln(shape) + shape * grid - rate * amplitude)
     exact = np.zeros(4)
+    moments = np.zeros(3)
     choices = [(0.0, rho)], list(zip(amplitude, (1 - rho) * weight, strict=True))
     for code in range(4):
         parts = [choices[code & 1], choices[code >> 1 & 1]]
         for (one, left), (two, right) in itertools.product(*parts):
             q = _covariance(rows, [v0, one**2, two**2], matrices)
-            exact[code] += left * right * np.exp(log_normal(RESPONSE, q))
+            mass = left * right * np.exp(log_normal(RESPONSE, q))
+            exact[code] += mass
+            moments += mass * _amplitude_moments(one)
+    moments /= exact.sum()
     exact /= exact.sum()
     print(counts / counts.sum(), exact)
     assert total_variation(counts / counts.sum(), exact) < 0.012
+    # the walks are judged by the size of the amplitude, which the pattern hardly shows
+    visited = _amplitude_moments(np.sqrt(sums)).T
+    z = (visited.mean(0) - moments) / batch_error(visited, 50)
+    assert np.abs(z).max() < 4, z
 
 
 def test_gaussian_noise_enumerated():

@@ -5,13 +5,17 @@ from functools import partial
 import numpy as np
 import pytest
 from chain_setup import recompiled
-from doubly_sparse_setup import rewritten
+from doubly_sparse_dense import covariance, feature_kernel
+from doubly_sparse_setup import make_sampler, rewritten
+from scipy.special import logsumexp
 from test_doubly_sparse_enumeration import BASE, compare, engine, exact_means
 
 from sparsekern import DoublySparseRegressor
+from sparsekern.bases.feature_columns import rebuild_features
 from sparsekern.datasets import make_additive
 from sparsekern.inference.mcmc import tempering
 from sparsekern.inference.mcmc.tempering import TemperedSampler, exchange_replicas, run_tempered
+from sparsekern.likelihoods import Gaussian
 
 SHORT = {"draws": 40, "tune": 40, "chains": 2, "random_state": 0, "progress": False}
 X, Y = make_additive(80, 5, random_state=1, shuffle=False)
@@ -34,6 +38,32 @@ def test_tempered_chains_have_the_same_posterior():
     assert tried == 150_000
     assert 0.3 < accepted / tried < 0.999
     assert max(map(abs, z.values())) < 4, z
+
+
+def test_a_replica_has_the_likelihood_to_its_power():
+    """Evidence of two sets of vectors under every replica, by quadrature over the noise."""
+    rng = np.random.default_rng(2)
+    features, response = rng.standard_normal((6, 2)), rng.standard_normal(6)
+    kernel, temperatures = feature_kernel(features, [0.7, 0.0]), (1.0, 3.0, 9.0)
+    shape, rate = BASE["noise_prior"]
+    make = partial(TemperedSampler, temperatures=temperatures)
+    sampler = make_sampler(Gaussian(), features, response, BASE, make=make)
+    states, works = sampler.open(sampler.start(rng, 0))
+    log_noise = np.linspace(-12.0, 12.0, 4001)
+    for temperature, state, work in zip(temperatures, states, works, strict=True):
+        power, nu = 1.0 / temperature, state.variances[1]
+        state.n_features[0], state.features[0], state.bandwidths[0] = 1, 0, 0.7
+        found, exact = [], []
+        for rows in ([1, 4], [0, 2, 5]):
+            state.n_active[0], state.rows[: len(rows)] = len(rows), rows
+            found.append(rebuild_features(work.basis, work.factor, work.sums))
+            # N(y; f, v)^power is N(y; f, v / power) times a power of v
+            q = covariance(kernel, rows, nu, BASE["v0"], np.full(6, power))
+            form, log_det = response @ np.linalg.solve(q, response), np.linalg.slogdet(q)[1]
+            logs = -0.5 * (6 * power * log_noise + log_det + form * np.exp(-log_noise))
+            logs += -shape * log_noise - rate * np.exp(-log_noise)
+            exact.append(logsumexp(logs))
+        np.testing.assert_allclose(found[1] - found[0], exact[1] - exact[0], atol=1e-7)
 
 
 @pytest.mark.slow

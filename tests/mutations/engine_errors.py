@@ -258,11 +258,19 @@ ENGINES = [
         "numerics/test_projection_least_squares.py -k dense_normal",
     ),
     Mutation(
-        "new-rows-half-centred",
+        "new-rows-not-centred",
         f"{PROJECTION}/projections.py",
         "rows - self.column_means - means[:, None] + grand",
-        "rows - self.column_means - means[:, None]",
-        "new rows are centred as the training rows were",
+        "rows - means[:, None]",
+        "new rows are centred by the training rows (their own mean alone cancels anyway)",
         "numerics/test_projections.py -k 'centring or new_rows'",
+    ),
+    Mutation(
+        "distance-from-the-origin",
+        f"{PROJECTION}/projections.py",
+        "self.kernel.diagonal(features) - 2.0 * means + grand",
+        "self.kernel.diagonal(features) - 2.0 * means",
+        "the squared distance from the centre holds the centre's own square",
+        "numerics/test_projections.py -k 'everything or centring'",
     ),
 ]

@@ -30,7 +30,7 @@ CHECKOUT, CACHE, TRIAL, PASSED = (
 SECONDS = 1800  # for the tests of one error; what hangs is noticed, too
 # what an error in the code, not in what it computes, looks like
 BROKEN = re.compile(r"numba\.core\.errors|SyntaxError|NameError|ImportError|UnboundLocalError")
-FIRST = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+FIRST = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", re.MULTILINE)
 
 
 def copy_repository() -> str:

@@ -96,7 +96,7 @@ def test_an_engine_does_not_wait_for_the_edit_of_another(copy):
     edit(copy, "inference/hybrid/inner_laplace.py")
     after = sources_of(copy)
     changed = {name for name in COMPILED if before.digest(name) != after.digest(name)}
-    assert changed == {"inference.hybrid.inner_laplace"}
+    assert changed == {"inference.hybrid.inner_laplace", "inference.hybrid.function_draws"}
     assert before.digest("") != after.digest("")
 
 

@@ -118,7 +118,7 @@ def test_comparator_of_the_hybrid_search_stops_adapting():
         sample_models(
             np.random.default_rng(2), search.describe([()]), search.graph, included, u,
             np.zeros(4), shapes, rates, steps, 40, np.zeros((kept, 3), np.int8),
-            np.zeros((kept, 3)),
+            np.zeros((kept, 3)), 0, 40 + kept,
         )  # fmt: skip
         found.append(steps)
     assert (found[0] != -1.0).all()

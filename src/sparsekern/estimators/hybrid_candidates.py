@@ -32,12 +32,17 @@ _NOISE_OF_LOG_COUNTS = (1.0, 0.1)  # shape and rate, of the scaled logarithms
 GRIDS = ("value", "winsorized", "probability", "random")
 
 
-def in_content_order(features: np.ndarray, response: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the data with their rows in an order that does not depend on how they were sorted.
+def in_content_order(
+    features: np.ndarray, response: Any, search_rows: int, screen: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return data of which some rows will stand for all in an order of their own.
 
-    Whatever takes the first of several equal rows below then takes one by chance, and the same.
+    It does not depend on how the data were sorted: whatever takes the first of several equal rows
+    below then takes one by chance, and the same. Data that are used as a whole stay as they are.
     """
     response = np.asarray(response)
+    if len(response) <= (search_rows if screen is None else min(search_rows, _SCREEN_ROWS)):
+        return features, response
     order = content_order(features, np.asarray(response, dtype=np.float64))
     return np.ascontiguousarray(features[order]), response[order]
 

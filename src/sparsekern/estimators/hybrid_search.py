@@ -285,9 +285,9 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
 
     def _components(self, X: Any) -> Iterator[tuple[slice, Components]]:
         """Yield slices of rows and the normal laws to be mixed there, in scaled units."""
-        backend = self._open_backend()
+        points, backend = self._points(X), self._open_backend()
         with single_blas_thread():
-            yield from self._posterior.blocks(backend, self._points(X))
+            yield from self._posterior.blocks(backend, points)
         if isinstance(self._posterior, LocalPosterior):  # with models of its own, new to us
             warn_unless_settled(backend)
 

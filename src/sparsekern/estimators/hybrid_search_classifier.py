@@ -181,7 +181,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         if len(self.classes_) > 2:
             self._fit_one_vs_rest(X, y)
         else:
-            rows, response = in_content_order(rows, response)
+            rows, response = in_content_order(rows, response, self.search_rows, self.screen)
             self._fit_models(self._prepare_training(rows), response, settings)
 
     @property

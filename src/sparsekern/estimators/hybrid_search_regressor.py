@@ -237,7 +237,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
             )
         self._open_backend()  # raises where the device is missing, before anything is changed
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
-        X, y = in_content_order(X, y)
+        X, y = in_content_order(X, y, self.search_rows, self.screen)
         response = self._scale_response(y, noise)
         columns = self._prepare_training(X)
         if search == "mcmc" and self._varies(columns):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from chain_setup import factor_at, rbf_basis
 from dense_model import covariance, exact_set_posterior, gaussian_kernel, total_variation
 from family_setup import make_sampler, run
 from scipy.integrate import quad
@@ -9,7 +10,7 @@ from scipy.stats import multivariate_normal, norm
 
 from sparsekern.likelihoods import MultinomialProbit
 from sparsekern.likelihoods._contract import Likelihood
-from sparsekern.likelihoods.multinomial_probit import contrast_matrix
+from sparsekern.likelihoods.multinomial_probit import _complete, contrast_matrix
 
 N, CLASSES, LARGEST = 4, 3, 4
 FEATURES = np.random.default_rng(8).standard_normal((N, 2))
@@ -52,6 +53,26 @@ def test_two_classes_are_probit_of_the_difference():
     functions = latent @ contrast_matrix(2).T
     exact = norm.cdf((functions[:, 1] - functions[:, 0]) / np.sqrt(2))
     np.testing.assert_allclose(MultinomialProbit(2).mean(latent)[:, 1], exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 6])
+def test_mean_part_is_drawn_from_its_prior(classes, count=20_000):
+    """Labels do not see it: contrasts stay as they are, s = S 1 / sqrt(c) comes from N(0, Q)."""
+    rng = np.random.default_rng(classes)
+    rows, latent = [2, 0], rng.standard_normal((classes - 1, N))
+    factor = factor_at(rbf_basis(FEATURES, JITTER), np.ones(2), rows, latent, G, ETA, LARGEST)
+    data = MultinomialProbit(classes).compiled(np.arange(N) % classes, np.zeros(0))
+    full, means = np.empty((classes, N)), np.empty((count, N))
+    for t in range(count):
+        _complete(data, rng, factor, full)
+        means[t] = full.sum(axis=0) / np.sqrt(classes)
+    np.testing.assert_allclose(data.contrasts.T @ full, latent, atol=1e-12)
+    q = covariance(gaussian_kernel(FEATURES, FEATURES, np.ones(2)), rows, G, ETA, JITTER)
+    standard = np.linalg.solve(np.linalg.cholesky(q), means.T)
+    error = standard @ standard.T / count - np.eye(N)
+    z = error * np.sqrt(count) / np.sqrt(1.0 + np.eye(N))
+    assert np.abs(z).max() < 4, z
+    assert np.abs(standard.mean(axis=1)).max() * np.sqrt(count) < 4
 
 
 def _log_orthant(kernel, rows):

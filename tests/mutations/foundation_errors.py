@@ -15,11 +15,11 @@ FOUNDATIONS = [
         f"{IDENTITIES} -k draws_of",
     ),
     Mutation(
-        "packed-states-scaled-by-column",
+        "packed-states-scaled-twice",
         "linalg/whitened_response.py",
         "rows[a, b] *= scale[a]",
-        "rows[a, b] *= scale[b]",
-        "the prior scales stand left of the inverse of the prior root",
+        "rows[a, b] *= scale[a] * scale[a]",
+        "coefficients spread with the root of their prior variance",
         "estimators/test_sparse_gp_classifier.py -k dense_algebra",
     ),
     Mutation(
@@ -86,7 +86,7 @@ FOUNDATIONS = [
         "    draw_coefficients(rng, factor, 0, memory.coefficients, memory.fitted)\n"
         "    draw_noise(rng, factor)\n",
         "the function must be drawn given the noise just drawn without it",
-        "numerics/test_family_geweke.py -k student",
+        f"{IDENTITIES} -k together",
     ),
     Mutation(
         "hinge-mixed-by-the-reciprocal",
@@ -102,7 +102,7 @@ FOUNDATIONS = [
         "share = 1.0 / math.sqrt(classes)",
         "share = 1.0 / classes",
         "the mean part is drawn with the variance that the contrasts leave to it",
-        "numerics/test_multinomial.py -k enumerated",
+        "numerics/test_multinomial.py -k mean_part",
     ),
     Mutation(
         "polya-gamma-with-half-the-tilt",

@@ -86,7 +86,7 @@ FOUNDATIONS = [
         "    draw_coefficients(rng, factor, 0, memory.coefficients, memory.fitted)\n"
         "    draw_noise(rng, factor)\n",
         "the function must be drawn given the noise just drawn without it",
-        f"{IDENTITIES} -k together",
+        "numerics/test_noise_before_function.py -k weights",
     ),
     Mutation(
         "hinge-mixed-by-the-reciprocal",

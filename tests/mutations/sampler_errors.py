@@ -8,6 +8,11 @@ LIMIT = "numerics/test_largest_active_set.py"
 FEATURES = "numerics/test_doubly_sparse_feature_moves.py"
 IDENTITIES = "numerics/test_doubly_sparse_identities.py"
 INVARIANCE = "numerics/test_move_invariance.py"
+_KEPT = """    for c in range(draws.coefficients.shape[1]):
+        draws.intercept[at, c] = draw_coefficients(
+            rng, factor, c, draws.coefficients[at, c], functions[c]
+        )
+"""
 
 SAMPLERS = [
     Mutation(
@@ -41,6 +46,14 @@ SAMPLERS = [
         "kept = sweep - tune",
         "the first kept sweep is left out and the last draw never written",
         "numerics/test_kept_draws.py -k generalized",
+    ),
+    Mutation(
+        "kept-function-before-its-noise",
+        f"{MCMC}/gibbs.py",
+        "    draw_noise(rng, factor)\n" + _KEPT,
+        _KEPT + "    draw_noise(rng, factor)\n",
+        "a kept function would be over the noise of the draw before",
+        "numerics/test_noise_before_function.py -k kept",
     ),
     Mutation(
         "gkm-factor-never-rebuilt",

@@ -16,9 +16,6 @@ from sparsekern.inference.mcmc.features import (
     toggle_pairs,
     walk_bandwidths,
 )
-from sparsekern.likelihoods import StudentT
-from sparsekern.likelihoods._augmented import WorkingMemory
-from sparsekern.likelihoods._compiled import update_working
 from sparsekern.linalg.active_changes import commit_birth, commit_death
 from sparsekern.linalg.active_moves import value_death
 from sparsekern.linalg.whitened_factor import FORM
@@ -268,41 +265,6 @@ def test_draws_of_noise_and_coefficients(noise_prior):
         assert (variance == 1.0).all()
     print(f"max|z| {np.abs(np.concatenate(z)).max():.2f}")
     assert np.abs(np.concatenate(z)).max() < 4
-
-
-def test_noise_and_function_are_drawn_together(count=20_000):
-    """What auxiliary variables condition on: the function over the very noise drawn with it.
-
-    Given the weights of Student's law, (f - mean) / sigma is standard and independent of sigma. A
-    function drawn before the noise is over another sigma, too wide by the spread of the noise.
-    """
-    rng = np.random.default_rng(11)
-    features, response, *_, precision, model = _random_state(rng, 1, "rbf")
-    rows, nu = [1, 5, 7], 1.7
-    basis, factor, _, _, _ = bare(
-        features, model, [0, 2], [0.4, 0.9], rows, response, nu, precision, noise_prior=(2.3, 0.7)
-    )
-    kernel = feature_kernel(features, _vector([0, 2], [0.4, 0.9]), "rbf")
-    design = np.column_stack([np.ones(N), kernel[:, rows]])
-    inverse = np.linalg.inv(
-        design.T @ (precision[:, None] * design) + np.diag(1 / np.r_[2.0, [nu] * 3])
-    )
-    mean = design @ inverse @ design.T @ (precision * response[0])
-    spread = np.sqrt(np.einsum("ia,ab,ib->i", design, inverse, design))
-    data = StudentT([4.0]).compiled(response[0], np.array([4.0]))
-    memory = WorkingMemory(np.empty(N * (N + 2)), np.empty(N), np.empty(N + 1), np.empty(N))
-    fitted, variance = np.empty((count, N)), np.empty(count)
-    for t in range(count):
-        update_working(data, rng, factor, np.ones((1, N)), 1, memory)
-        fitted[t], variance[t] = memory.fitted, factor.noise[2]
-        factor.precision[:] = precision
-        rebuild_features(basis, factor, np.empty((N + 1, N)))
-    standard = (fitted - mean) / (spread * np.sqrt(variance)[:, None])
-    z = [standard.mean(0) * np.sqrt(count), (standard**2 - 1).mean(0) * np.sqrt(count / 2)]
-    both = (standard**2 - 1) * (np.log(variance) - np.log(variance).mean())[:, None]
-    z.append(both.mean(0) / both.std(0) * np.sqrt(count))
-    print(f"max|z| {np.abs(z).max():.2f}")
-    assert np.abs(z).max() < 4
 
 
 def _evidence_by_orthogonalisation(features, eta, rows, response, nu, noise_prior):

@@ -266,8 +266,11 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
             ).with_starts(backend)  # fmt: skip
         else:
             # A model of little weight has its parameters at their mode: hundreds of these in a
-            # wide window differ from each other by more than each does from itself.
-            ways = np.where(weights * _WINDOW >= weights.max(), self.integration, "mode")
+            # wide window differ from each other by more than each does from itself. So has one
+            # whose curvature is a guess: points as far away as that says are absurd.
+            clear = np.array([not model.doubtful for model in models])
+            averaged = clear & (weights * _WINDOW >= weights.max())
+            ways = np.where(averaged, self.integration, "mode")
             rules = [
                 parameter_rule(way, model.parameters, model.hessian, self.draws, search.rng)
                 for way, model in zip(ways, models, strict=True)

@@ -196,6 +196,7 @@ class LocalPosterior:
                 fits = fit_batch(backend, batch, parameters, self.prior)
                 modes = fits.parameters
                 chosen, shares = composite_rule(modes, fits.hessian)
+                chosen[fits.doubtful] = modes[fits.doubtful, None]  # their curvature is a guess
             else:
                 modes = find_modes(backend, batch, parameters, self.prior)
                 chosen = modes[:, None]

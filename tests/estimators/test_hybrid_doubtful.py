@@ -51,3 +51,16 @@ def test_local_models_without_a_clear_maximum(monkeypatch):
 
     monkeypatch.setattr(posterior, "fit_batch", doubt)
     assert np.abs(predict("composite") / by_modes - 1).max() < 0.05 * usual
+
+
+def test_little_noise_at_the_defaults():
+    """Student-t noise of .003: intervals once were ten times too wide (.26, all rows inside)."""
+    inside, widths = [], []
+    for seed in (0, 3, 4):
+        X, y, new, truth = quiet(seed)
+        model = HybridSearchGPRegressor(noise="student_t", n_wander=0, random_state=0).fit(X, y)
+        low, high = model.predict_quantiles(new, (0.05, 0.95)).T
+        inside.append(np.mean((truth >= low) & (truth <= high)))
+        widths.append(np.median(high - low))
+    assert max(widths) < 0.03
+    assert 0.78 < np.mean(inside) < 0.99

@@ -68,7 +68,7 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
     evidence: str
     amplitude_prior: tuple[float, float]
     bandwidth_prior: tuple[float, float]
-    noise_prior: tuple[float, float]
+    noise_prior: tuple[float, float] | None
     max_features: int
     size_penalty: float
     window: Any
@@ -124,7 +124,7 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
         return SearchSettings(
             prior=ParameterPrior(
                 *(
-                    check_pair(name, getattr(self, name), "(shape, rate)")
+                    check_pair(name, self._prior_of(name), "(shape, rate)")
                     for name in ("amplitude_prior", "bandwidth_prior", "noise_prior")
                 )
             ),
@@ -139,6 +139,10 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
             pairs=check_flag("pairs", self.pairs),
             close=check_flag("close", self.close),
         )
+
+    def _prior_of(self, name: str) -> Any:
+        """Return a pair (shape, rate) as the user gave it, or what stands for None."""
+        return getattr(self, name)
 
     @property
     def _kind(self) -> int:

@@ -34,6 +34,8 @@ from .validation import validate_rows
 
 COUNTS = ("poisson", "negative_binomial")
 NOISES = ("gaussian", "student_t", *COUNTS)
+_NOISE_PRIOR = (1.0, 0.1)
+_NOISE_PRIORS = {"student_t": (0.1, 1e-6)}  # nearly flat: heavy tails are for gross errors
 
 
 @documented
@@ -67,9 +69,12 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
     search : {"hybrid", "mcmc"}, default="hybrid"
         ``"mcmc"`` samples features and parameters by Metropolis moves: exact and slow, for
         comparison; it has a shared bandwidth.
-    amplitude_prior, bandwidth_prior, noise_prior : (float, float), default=(1, 1), (1, 1), (1, 0.1)
-        Shape and rate of the gamma priors of :math:`1/\lambda,1/\tau,1/\sigma^2` (negative
-        binomial: of the inverse of the dispersion :math:`\alpha`), for scaled data.
+    amplitude_prior, bandwidth_prior : (float, float), default=(1, 1), (1, 1)
+        Shape and rate of the gamma priors of :math:`1/\lambda` and :math:`1/\tau`.
+    noise_prior : (float, float) or None, default=None
+        The same of :math:`1/\sigma^2` (negative binomial: of the inverse of the dispersion
+        :math:`\alpha`), for scaled data. None: (1, 0.1), which holds :math:`\sigma` above about
+        :math:`\sqrt{.2/n}`; with Student's law (0.1, 1e-6), which lets it be as small as it is.
     <<search parameters>>
     search_rows : int, default=500
         With more rows than this the search works on so many, spread over the values of y. Which
@@ -135,7 +140,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         search: str = "hybrid",
         amplitude_prior: tuple[float, float] = (1, 1),
         bandwidth_prior: tuple[float, float] = (1, 1),
-        noise_prior: tuple[float, float] = (1, 0.1),
+        noise_prior: tuple[float, float] | None = None,
         max_features: int = 10,
         size_penalty: float = 1.0,
         window: Any = "auto",
@@ -258,6 +263,11 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         self._spread = spread if check_flag("scale", self.scale) and not counts else 1.0
         self._log_mean = (float(np.log(centre)) if self.center else 0.0) if counts else None
         return (y - self._centre) / self._spread
+
+    def _prior_of(self, name: str) -> Any:
+        if name == "noise_prior" and self.noise_prior is None:
+            return _NOISE_PRIORS.get(self.noise, _NOISE_PRIOR)
+        return super()._prior_of(name)
 
     def _open_backend(self) -> Any:
         if self.noise == "gaussian":

@@ -29,7 +29,7 @@ _NUMBERS_AT_A_TIME = 4_000_000
 _WHOLE_COPIES, _COLUMN_COPIES = 3, 3  # of a kernel matrix, or of the columns, besides kernels
 _SHORT_STARTS = 15
 _LEAST_FITTED_VARIANCE = 0.01
-LARGE = 2000  # rows, beyond which landmarks=None is...
+LARGE = 2000  # rows, beyond which landmarks=None means so many:
 LANDMARKS = 200
 
 

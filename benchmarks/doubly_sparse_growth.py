@@ -20,8 +20,8 @@ from tables import Row
 
 from sparsekern import DoublySparseRegressor
 from sparsekern.datasets import make_additive
-from sparsekern.inference._contract import Plan
-from sparsekern.inference.mcmc.chains import start_chains
+from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.chains.runner import start_chains
 from sparsekern.likelihoods import Gaussian
 
 _TUNE, _DRAWS = 300, 1000

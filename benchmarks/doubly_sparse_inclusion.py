@@ -19,7 +19,7 @@ from problems import data_folder
 from tables import Row
 
 from sparsekern.datasets import load, make_ring_and_blob
-from sparsekern.estimators.screening import screen_features
+from sparsekern.inference.feature_search.screening import screen_features
 
 EXPECTED = (1.0, 2.0, 3.0, 5.0, 10.0, None)  # the default of regression first, of classes last
 Problems = dict[str, tuple[Callable[[int], Split], int]]

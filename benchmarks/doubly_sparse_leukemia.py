@@ -26,7 +26,7 @@ from tables import Row
 
 from sparsekern import DoublySparseClassifier
 from sparsekern.datasets import load
-from sparsekern.estimators.screening import screen_features
+from sparsekern.inference.feature_search.screening import screen_features
 
 _GENES = 200
 _METHODS = (

@@ -26,7 +26,7 @@ from tables import Row
 
 from sparsekern import DoublySparseClassifier, DoublySparseRegressor
 from sparsekern.datasets import load, make_ring_and_blob
-from sparsekern.estimators.screening import screen_features
+from sparsekern.inference.feature_search.screening import screen_features
 
 REGRESSION_PRIORS = ((0.5, 50), (1, 1000), (1, 100), (1, 1), (0.001, 0.001), 1000.0)
 CLASS_PRIORS = ((1, 10), (1, 100), (1, 1), (0.5, 50), 10.0, 100.0)

@@ -25,10 +25,10 @@ from tables import Row
 
 from sparsekern._jit import jit
 from sparsekern.datasets import make_additive
-from sparsekern.inference._contract import Plan
-from sparsekern.inference.mcmc.chains import run_chains, start_chains
-from sparsekern.inference.mcmc.doubly_sparse import sweep_features
-from sparsekern.inference.mcmc.doubly_sparse_sampler import DoublySparseSampler
+from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.chains.runner import run_chains, start_chains
+from sparsekern.inference.doubly_sparse.sampler import DoublySparseSampler
+from sparsekern.inference.doubly_sparse.sweep import sweep_features
 from sparsekern.kernels.evaluate import RBF
 from sparsekern.likelihoods import Gaussian
 from sparsekern.model import DoublySparseModel

@@ -28,13 +28,13 @@ from measuring import seconds
 from tables import Row
 
 from sparsekern import HybridSearchGPRegressor
+from sparsekern._threads import single_blas_thread
+from sparsekern.inference.feature_search.graph import FeatureGraph
 from sparsekern.inference.hybrid.cpu import CpuBackend
 from sparsekern.inference.hybrid.evidence import ParameterPrior
 from sparsekern.inference.hybrid.posterior import LocalPosterior
 from sparsekern.inference.hybrid.scoring import SearchSettings
 from sparsekern.inference.hybrid.search import HybridSearch
-from sparsekern.inference.mcmc.blas_threads import single_blas_thread
-from sparsekern.inference.mcmc.feature_graph import FeatureGraph
 from sparsekern.kernels.evaluate import RBF
 from sparsekern.linalg.blas import cholesky_in_place
 

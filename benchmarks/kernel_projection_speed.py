@@ -25,7 +25,7 @@ from tables import Row
 
 from sparsekern import KernelProjectionClassifier
 from sparsekern._jit import jit
-from sparsekern.inference._contract import Plan
+from sparsekern.inference.chains.plan import Plan
 from sparsekern.inference.kernel_projection import latent_noise, least_squares, polya_gamma
 from sparsekern.inference.kernel_projection.projections import project_training
 from sparsekern.inference.kernel_projection.running import store

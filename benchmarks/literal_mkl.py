@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsekern.inference.multiple_kernel.posterior import Posterior
-from sparsekern.inference.multiple_kernel.updates import Problem, update_noise
+from sparsekern.inference.multiple_kernel.shared.posterior import Posterior
+from sparsekern.inference.multiple_kernel.shared.updates import Problem, update_noise
 
 
 def literal_sweep(problem: Problem, posterior: Posterior) -> None:

@@ -34,10 +34,10 @@ from numpy.testing import assert_allclose
 from scipy.linalg import lapack, solve_triangular
 from tables import Row
 
-from sparsekern.inference.additive_kernels.forms import ColumnForm, KernelForm
-from sparsekern.inference.multiple_kernel.posterior import Hyperpriors
-from sparsekern.inference.multiple_kernel.start import start_posterior
-from sparsekern.inference.multiple_kernel.updates import Problem, sweep
+from sparsekern.inference.multiple_kernel.additive.forms import ColumnForm, KernelForm
+from sparsekern.inference.multiple_kernel.shared.posterior import Hyperpriors
+from sparsekern.inference.multiple_kernel.shared.start import start_posterior
+from sparsekern.inference.multiple_kernel.shared.updates import Problem, sweep
 
 _N, _P, _L = 400, 6, 8
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from measuring import seconds
 
-from sparsekern.inference._contract import Plan
-from sparsekern.inference.mcmc.chains import start_chains
-from sparsekern.inference.mcmc.sampler import GeneralizedKernelSampler
+from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.chains.runner import start_chains
+from sparsekern.inference.generalized_kernel.sampler import GeneralizedKernelSampler
 from sparsekern.kernels import resolve_kernels
 from sparsekern.likelihoods import Probit
 from sparsekern.likelihoods._contract import Likelihood

@@ -23,7 +23,7 @@ from sweep_steps import do_nothing, list_steps
 from tables import Row
 
 from sparsekern.bases.kernel_columns import rebuild
-from sparsekern.inference.mcmc.gibbs import REFRESH_EVERY
+from sparsekern.inference.generalized_kernel.sweep import REFRESH_EVERY
 
 TARGET, TARGET_ROWS = 3.0, 4000
 _STRONG_SIZE_PRIOR = 4000.0  # first beta shape: births nearly always pass

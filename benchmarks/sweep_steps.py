@@ -9,11 +9,15 @@ import numba
 import numpy as np
 from our_sampler import OurChains
 
-from sparsekern.inference.mcmc.active_set import move_active_set
-from sparsekern.inference.mcmc.function_scale import move_function_scale
-from sparsekern.inference.mcmc.gibbs import FUNCTION_SCALE_EVERY, JOINT_EVERY, store_draw
-from sparsekern.inference.mcmc.scales import DIRECTIONS, slice_scales
-from sparsekern.inference.mcmc.stand_in import move_through_stand_in
+from sparsekern.inference.generalized_kernel.sweep import (
+    FUNCTION_SCALE_EVERY,
+    JOINT_EVERY,
+    store_draw,
+)
+from sparsekern.inference.moves.active_set import move_active_set
+from sparsekern.inference.moves.function_scale import move_function_scale
+from sparsekern.inference.moves.scales import DIRECTIONS, slice_scales
+from sparsekern.inference.moves.stand_in import move_through_stand_in
 from sparsekern.likelihoods.probit import rescale_latents, scan_latents
 from sparsekern.linalg.factor_columns import refresh_cross
 from sparsekern.linalg.triangular import dot

@@ -10,15 +10,22 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "sparsekern"
 
 LEVELS = {
-    "_jit": 0, "_checks": 0, "_dispatch": 0,
+    "_jit": 0, "_checks": 0, "_dispatch": 0, "_threads": 0,
     "random": 1, "linalg": 1,
     "kernels": 2,
     "likelihoods": 3, "bases": 3, "priors": 3,
-    "model": 4, "posterior": 4, "posterior_states": 4, "posterior_one_vs_rest": 4,
-    "posterior_base": 4, "posterior_features": 4,
+    "predictive": 4, "model": 4, "posteriors": 4,
     "inference": 5,
     "recipes": 6, "estimators": 6, "diagnostics": 6,
     "plotting": 7, "datasets": 7,
+}  # fmt: skip
+
+
+# rooms of inference that engines share, and engines, which know nothing of each other
+SHARED_ROOMS = {"chains", "moves", "feature_search", "diagnostics"}
+ENGINES = {
+    "generalized_kernel", "doubly_sparse", "hybrid", "vector_machine", "multiple_kernel",
+    "kernel_projection",
 }  # fmt: skip
 
 
@@ -26,26 +33,33 @@ def modules() -> list[Path]:
     return [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
 
 
-def imports_of(path: Path) -> set[str]:
-    """Top-level pieces of the package that a file imports."""
+def dotted_imports(path: Path) -> set[tuple[str, ...]]:
+    """Return what a file imports of the package, as parts of dotted names."""
     parents = path.relative_to(PACKAGE).parts[:-1]
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
             if node.level:
                 base = parents[: len(parents) - node.level + 1]
-                target = [*base, *(node.module.split(".") if node.module else [])]
-                found |= {target[0]} if target else {alias.name for alias in node.names}
             elif node.module and node.module.split(".")[0] == "sparsekern":
-                parts = node.module.split(".")[1:]
-                found |= {parts[0]} if parts else {alias.name for alias in node.names}
+                base = ()
+            else:
+                continue
+            named = node.module.split(".") if node.module else []
+            target = (*base, *(named if node.level else named[1:]))
+            found |= {(*target, alias.name) for alias in node.names}
         elif isinstance(node, ast.Import):
             found |= {
-                alias.name.split(".")[1]
+                tuple(alias.name.split(".")[1:])
                 for alias in node.names
                 if alias.name.startswith("sparsekern.")
             }
     return found
+
+
+def imports_of(path: Path) -> set[str]:
+    """Return the top-level pieces of the package that a file imports."""
+    return {name[0] for name in dotted_imports(path)}
 
 
 def piece_of(path: Path) -> str:
@@ -76,8 +90,18 @@ def test_level_pieces_do_not_import_each_other_in_a_circle():
         visit(piece, ())
 
 
+def test_engines_stand_apart():
+    """An engine imports the shared rooms and itself; a shared room imports no engine."""
+    rooms = {path.name for path in (PACKAGE / "inference").iterdir() if path.is_dir()}
+    assert rooms - {"__pycache__"} == SHARED_ROOMS | ENGINES
+    for path in (PACKAGE / "inference").rglob("*.py"):
+        room = path.relative_to(PACKAGE).parts[1]
+        used = {name[1] for name in dotted_imports(path) if name[0] == "inference"}
+        assert used <= SHARED_ROOMS | {room}, f"{room}/{path.name} imports {used}"
+
+
 def test_sampler_of_the_active_set_knows_no_likelihood():
-    source = (PACKAGE / "inference" / "mcmc" / "active_set.py").read_text()
+    source = (PACKAGE / "inference" / "moves" / "active_set.py").read_text()
     assert "likelihoods" not in source
     assert "probit" not in source
 

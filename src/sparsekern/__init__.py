@@ -17,7 +17,7 @@ from .estimators import (
     RVMRegressor,
     SparseGPClassifier,
 )
-from .estimators.composites import predict_quantiles
+from .estimators.shared.composites import predict_quantiles
 
 __all__ = [
     "BayesianMKLClassifier",

@@ -23,7 +23,7 @@ import numba
 from numba.core import config
 
 _KEPT_CACHE_FOLDERS = 4  # source versions of a module whose binaries stay on disk
-_ABOVE = ("estimators", "plotting", "datasets", "__init__.py")
+_ABOVE = ("predictive", "posteriors", "estimators", "plotting", "datasets", "__init__.py")
 _IMPORT = re.compile(r"^\s*from (\.+)([\w.]*) import", re.MULTILINE)
 
 
@@ -32,7 +32,7 @@ class _Sources:
 
     Functions found by type (``_dispatch``) stand below inference, so everything there counts for
     every module. An engine's file counts for the modules that import it, at once or by others.
-    Estimators, figures and data sets hold nothing that is compiled against.
+    Posteriors, estimators, figures and data sets hold nothing that is compiled against.
     """
 
     def __init__(self, package: Path) -> None:

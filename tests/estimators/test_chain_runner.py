@@ -15,9 +15,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sparsekern import GKMClassifier
-from sparsekern.estimators.progress import TextProgress
-from sparsekern.inference._contract import Plan
-from sparsekern.inference.mcmc import chains as chains_module
+from sparsekern.estimators.shared.progress import TextProgress
+from sparsekern.inference.chains import runner as chains_module
+from sparsekern.inference.chains.plan import Plan
 
 
 def draws_of(model):

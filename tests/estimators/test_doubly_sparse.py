@@ -419,8 +419,8 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("kind", ["regression", "one-vs-rest"])
 def test_a_checkpoint_resumes_with_the_same_draws(small, iris, tmp_path, monkeypatch, kind):
-    from sparsekern.inference.mcmc import chains
-    from sparsekern.inference.mcmc.checkpoint import Checkpoint
+    from sparsekern.inference.chains import runner
+    from sparsekern.inference.chains.checkpoint import Checkpoint
 
     def fit(**changes):
         if kind == "regression":
@@ -428,9 +428,9 @@ def test_a_checkpoint_resumes_with_the_same_draws(small, iris, tmp_path, monkeyp
         return classify(*iris, **changes)
 
     expected = fit()
-    monkeypatch.setattr(chains, "_LEG_SECONDS", 0.01)
-    monkeypatch.setattr("sparsekern.inference.mcmc.checkpoint._SECONDS_BETWEEN", 0.0)
-    monkeypatch.setattr("sparsekern.inference.mcmc.checkpoint._SHARE_OF_TIME", 1e9)
+    monkeypatch.setattr(runner, "_LEG_SECONDS", 0.01)
+    monkeypatch.setattr("sparsekern.inference.chains.checkpoint._SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr("sparsekern.inference.chains.checkpoint._SHARE_OF_TIME", 1e9)
     save, saved = Checkpoint.save, []
 
     def dying_save(self, number, chain, plan, every):

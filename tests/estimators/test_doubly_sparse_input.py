@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from sparsekern import DoublySparseClassifier, DoublySparseRegressor
-from sparsekern.estimators.screening import marginal_scores, screen_features
+from sparsekern.inference.feature_search.screening import marginal_scores, screen_features
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

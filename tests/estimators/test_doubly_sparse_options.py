@@ -5,8 +5,10 @@ import pytest
 
 from sparsekern import DoublySparseClassifier, DoublySparseRegressor
 from sparsekern.datasets import make_additive
-from sparsekern.estimators.doubly_sparse import FIXED_ROWS, LARGE
-from sparsekern.estimators.screening import screen_by_evidence, screen_features, spread_rows
+from sparsekern.estimators.doubly_sparse.family import FIXED_ROWS, LARGE
+from sparsekern.inference.feature_search.screening import screen_features
+from sparsekern.inference.feature_search.subsample import spread_rows
+from sparsekern.inference.hybrid.screening import screen_by_evidence
 from sparsekern.kernels.feature_sums import FEATURE_KERNELS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from tiny_estimators import NAMES, ROWS, make, predict, target
 
-from sparsekern.estimators import progress
-from sparsekern.estimators.progress import TextProgress, announce_compilation, wants_text
+from sparsekern.estimators.shared import progress
+from sparsekern.estimators.shared.progress import TextProgress, announce_compilation, wants_text
 
 
 class Stub:

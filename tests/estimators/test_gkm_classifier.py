@@ -165,7 +165,7 @@ def test_compiled_tabulated_and_precomputed_kernels_give_the_same_draws(two_clas
 
 def test_columns_by_leg_sample_the_same_posterior(two_classes, monkeypatch):
     """Large n with a Python kernel: columns are made for each leg, newcomers drawn beforehand."""
-    from sparsekern.inference.mcmc import sampler
+    from sparsekern.inference.generalized_kernel import sampler
 
     X, y = two_classes
     settings = {"draws": 1500, "tune": 300, "chains": 4, "standardize": False, "max_active": 20}

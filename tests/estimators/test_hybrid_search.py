@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsekern import HybridSearchGPRegressor
-from sparsekern.estimators import progress
+from sparsekern.estimators.shared import progress
 from sparsekern.inference.hybrid.cpu import CpuBackend
 
 KERNELS = ("rbf", "laplacian", "matern32", "matern52")

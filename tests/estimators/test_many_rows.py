@@ -13,7 +13,7 @@ from sparsekern import (
     RVMClassifier,
     RVMRegressor,
 )
-from sparsekern.estimators import progress
+from sparsekern.estimators.shared import progress
 from sparsekern.inference.hybrid import comparator, cpu
 from sparsekern.inference.kernel_projection import projections
 from sparsekern.inference.vector_machine import fit as machine_fit

@@ -19,7 +19,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsekern import BayesianMKLClassifier, BayesianMKLRegressor
-from sparsekern.inference.additive_kernels.fit import fit_additive
+from sparsekern.inference.multiple_kernel.additive.fit import fit_additive
 
 QUICK = {"n_init": 1, "progress": False, "random_state": 0}
 SHARED = {"vectors": "shared", "max_iter": 60, **QUICK}
@@ -315,7 +315,7 @@ def test_classes_by_regression_are_as_probable_as_draws_on_their_side(vectors):
 
 def test_without_sparsity_all_kernels_together_have_the_variance_of_y(monkeypatch):
     """Precisions are expected to be the number of kernels; latent outputs have no such scale."""
-    module = "sparsekern.estimators.multiple_kernel_fits.fit_additive"
+    module = "sparsekern.estimators.multiple_kernel.fits.fit_additive"
     seen, plain = [], fit_additive
 
     def spy(cross, count, vectors, targets, priors, *rest, **options):
@@ -373,7 +373,7 @@ def test_pipelines_grids_clones_and_pickles():
 def test_many_new_rows_are_taken_in_parts(monkeypatch):
     model = clone(REGRESSORS["per kernel"]).fit(X, Y)
     whole = model.predict(X, return_std=True)
-    monkeypatch.setattr("sparsekern.estimators.multiple_kernel._NUMBERS_AT_A_TIME", 1)
+    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.family._NUMBERS_AT_A_TIME", 1)
     assert_allclose(model.predict(X, return_std=True), whole, rtol=1e-10)
 
 
@@ -482,8 +482,8 @@ def test_strange_data_are_fitted():
 
 def test_many_rows_get_landmarks_with_a_word(monkeypatch):
     whole = BayesianMKLRegressor(**QUICK).fit(X, Y)
-    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.LARGE", 60)
-    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.LANDMARKS", 20)
+    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.family.LARGE", 60)
+    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.family.LANDMARKS", 20)
     with pytest.warns(UserWarning, match="70 rows with 20 landmarks.*landmarks=70 takes all"):
         few = BayesianMKLRegressor(**QUICK).fit(X, Y)
     assert len(few.active_vectors_) <= 20
@@ -521,6 +521,6 @@ def test_an_interrupted_or_failed_fit_leaves_the_estimator_as_it_was():
 
 
 def test_the_progress_line(capsys, monkeypatch):
-    monkeypatch.setattr("sparsekern.estimators.progress._SHOW_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("sparsekern.estimators.shared.progress._SHOW_AFTER_SECONDS", 0.0)
     BayesianMKLRegressor(**{**QUICK, "progress": True}).fit(X, Y)
     assert "BayesianMKLRegressor [" in capsys.readouterr().err

@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsekern import GKMClassifier
-from sparsekern.estimators import sampling
-from sparsekern.inference.mcmc.chains import start_chains
+from sparsekern.estimators.shared import sampling
+from sparsekern.inference.chains.runner import start_chains
 from sparsekern.plotting import plot_active_trace, plot_traces
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

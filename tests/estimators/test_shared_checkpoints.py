@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from tiny_estimators import LABELS, ROWS, make, predict
 
-from sparsekern.inference.mcmc import chains, checkpoint
+from sparsekern.inference.chains import checkpoint, runner
 
 LONG = {"draws": 60, "tune": 60}
 
@@ -19,7 +19,7 @@ LONG = {"draws": 60, "tune": 60}
 def saved_after_every_leg(monkeypatch):
     monkeypatch.setattr(checkpoint, "_SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE_OF_TIME", 1e9)
-    monkeypatch.setattr(chains, "_LEG_SECONDS", 0.0)
+    monkeypatch.setattr(runner, "_LEG_SECONDS", 0.0)
 
 
 def fit(folder, **parameters):

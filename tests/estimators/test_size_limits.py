@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import sparsekern
-from sparsekern.estimators import memory_guard
-from sparsekern.estimators.counts import check_count
-from sparsekern.estimators.sampling_memory import bytes_of_draws
-from sparsekern.inference._contract import Plan
+from sparsekern.estimators.shared import memory_guard
+from sparsekern.estimators.shared.counts import check_count
+from sparsekern.estimators.shared.sampling_memory import bytes_of_draws
+from sparsekern.inference.chains.plan import Plan
 
 GIB = 2**30
 RNG = np.random.default_rng(0)
@@ -61,7 +61,9 @@ def little_memory(monkeypatch):
 
     def leave(count):
         monkeypatch.setattr(memory_guard, "available_bytes", lambda: count)
-        monkeypatch.setattr("sparsekern.estimators.sampling_memory.available_bytes", lambda: count)
+        monkeypatch.setattr(
+            "sparsekern.estimators.shared.sampling_memory.available_bytes", lambda: count
+        )
 
     return leave
 

@@ -26,7 +26,7 @@ from sparsekern import (
     RVMRegressor,
     predict_quantiles,
 )
-from sparsekern.estimators.composites import take_apart
+from sparsekern.estimators.shared.composites import take_apart
 from sparsekern.plotting import (
     plot_active_trace,
     plot_bound,

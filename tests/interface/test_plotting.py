@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sparsekern import GKMClassifier
 from sparsekern.datasets import make_ripley
-from sparsekern.estimators.composites import take_apart
+from sparsekern.estimators.shared.composites import take_apart
 from sparsekern.plotting import (
     plot_active_trace,
     plot_calibration,

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from sparsekern import GKMClassifier, PCVMClassifier, RVMClassifier, RVMRegressor
 from sparsekern.datasets import make_overlapping_gaussians, make_spirals
-from sparsekern.estimators.composites import take_apart
+from sparsekern.estimators.shared.composites import take_apart
 from sparsekern.plotting import plot_decision_surface, plot_evidence_path, plot_width_weights
 from sparsekern.plotting.probability_grid import probabilities_on_grid, sides_on_grid
 

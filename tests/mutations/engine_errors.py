@@ -51,7 +51,7 @@ ENGINES = [
     ),
     Mutation(
         "mixture-variance-within-only",
-        f"{HYBRID}/mixture.py",
+        "predictive/mixture.py",
         "spread = self.variances + self.noise + (self.means - self.mean()) ** 2",
         "spread = self.variances + self.noise",
         "a mixture spreads between its components too",
@@ -59,7 +59,7 @@ ENGINES = [
     ),
     Mutation(
         "mixture-quantiles-without-noise",
-        f"{HYBRID}/mixture.py",
+        "predictive/mixture.py",
         "deviation = np.sqrt(self.variances + self.noise)\n\n        def distribution",
         "deviation = np.sqrt(self.variances)\n\n        def distribution",
         "a new response has noise",
@@ -155,7 +155,7 @@ ENGINES = [
     ),
     Mutation(
         "bound-without-an-entropy",
-        f"{KERNELS}/bound.py",
+        "inference/multiple_kernel/shared/bound.py",
         "total += 0.5 * (block.log_determinant + d)",
         "total += 0.5 * d",
         "the entropy of the sample weights has the determinant",
@@ -163,7 +163,7 @@ ENGINES = [
     ),
     Mutation(
         "kernel-weights-from-means-alone",
-        f"{KERNELS}/updates.py",
+        "inference/multiple_kernel/shared/updates.py",
         "precision += weight * (centre @ centre.T + n * samples.covariance)",
         "precision += weight * (centre @ centre.T)",
         "intermediate outputs are not known: their second moments count",
@@ -171,7 +171,7 @@ ENGINES = [
     ),
     Mutation(
         "prediction-with-the-precision-as-noise",
-        f"{KERNELS}/prediction.py",
+        "inference/multiple_kernel/shared/prediction.py",
         "output.bias_variance + float(output.noise_precision.mean_inverse)",
         "output.bias_variance + float(output.noise_precision.mean)",
         "the noise's variance is the expected inverse of its precision",
@@ -195,7 +195,7 @@ ENGINES = [
     ),
     Mutation(
         "additive-bound-without-the-gap",
-        "inference/additive_kernels/bound.py",
+        "inference/multiple_kernel/additive/bound.py",
         "            bound += float(np.sum(half * (factor.mean_log - np.log(factor.mean))))\n",
         "",
         "the mean of a logarithm is not the logarithm of the mean",
@@ -203,7 +203,7 @@ ENGINES = [
     ),
     Mutation(
         "additive-left-out-without-its-gap",
-        "inference/additive_kernels/left_out.py",
+        "inference/multiple_kernel/additive/left_out.py",
         "return mean, noise / gap +",
         "return mean, noise +",
         "a row left out is less certain than one that was seen",

@@ -8,7 +8,7 @@ REGRESSOR = "estimators/test_gkm_regressor.py"
 RUNS = [
     Mutation(
         "chains-share-their-random-numbers",
-        "inference/mcmc/chains.py",
+        "inference/chains/runner.py",
         "for s in seed.spawn(2))",
         "for s in np.random.SeedSequence(seed.entropy).spawn(2))",
         "chains that draw the same numbers are not independent, and R-hat cannot tell",
@@ -16,7 +16,7 @@ RUNS = [
     ),
     Mutation(
         "models-share-their-random-numbers",
-        "estimators/sampling.py",
+        "estimators/shared/sampling.py",
         "start_chains(sampler, plan, sequence.spawn(self.chains))",
         "start_chains(sampler, plan, np.random.SeedSequence(entropy).spawn(self.chains))",
         "draws of one class's model beside those of another must be independent",
@@ -24,7 +24,7 @@ RUNS = [
     ),
     Mutation(
         "resumed-with-the-wrong-stream",
-        "inference/mcmc/checkpoint.py",
+        "inference/chains/checkpoint.py",
         "zip(chain.rngs, streams, strict=True)",
         "zip(chain.rngs, streams[::-1], strict=True)",
         "a resumed chain must go on with its own random numbers",
@@ -32,7 +32,7 @@ RUNS = [
     ),
     Mutation(
         "kept-counts-a-draw-not-made",
-        "inference/_contract.py",
+        "inference/chains/plan.py",
         "(sweep - self.tune) // self.thin)",
         "(sweep - self.tune + self.thin - 1) // self.thin)",
         "after an interruption a draw that was not written would be kept",
@@ -64,7 +64,7 @@ RUNS = [
     ),
     Mutation(
         "predictive-noise-as-its-square",
-        "estimators/predictive.py",
+        "estimators/shared/predictive.py",
         "np.sqrt(variance[chosen]) * noise",
         "variance[chosen] * noise",
         "noise has the standard deviation, not the variance, as its size",
@@ -72,7 +72,7 @@ RUNS = [
     ),
     Mutation(
         "predictive-variance-without-the-function",
-        "estimators/predictive.py",
+        "estimators/shared/predictive.py",
         "variances.append(latent.var(axis=0) + (variance * factor).mean())",
         "variances.append(0.0 * latent.var(axis=0) + (variance * factor).mean())",
         "draws of the function differ",
@@ -80,7 +80,7 @@ RUNS = [
     ),
     Mutation(
         "predictive-density-in-scaled-units",
-        "estimators/predictive.py",
+        "estimators/shared/predictive.py",
         "return np.concatenate(out) - np.log(self._spread)",
         "return np.concatenate(out)",
         "a density is per unit of the response",
@@ -88,7 +88,7 @@ RUNS = [
     ),
     Mutation(
         "latent-variance-within-states-only",
-        "posterior_states.py",
+        "posteriors/integrated_states.py",
         "variances.append(m.var(axis=0) + v.mean(axis=0)[:, None])",
         "variances.append(0.0 * m.var(axis=0) + v.mean(axis=0)[:, None])",
         "states differ in their means",
@@ -96,7 +96,7 @@ RUNS = [
     ),
     Mutation(
         "integrated-probability-of-the-mean",
-        "posterior_states.py",
+        "posteriors/integrated_states.py",
         "scaled = means / np.sqrt(1.0 + variances)[..., None]",
         "scaled = means / np.sqrt(1.0 + 0.0 * variances)[..., None]",
         "the probit of a normal latent value is shrunk by its variance",
@@ -104,7 +104,7 @@ RUNS = [
     ),
     Mutation(
         "learned-widths-in-the-wrong-draws",
-        "posterior.py",
+        "posteriors/kernel_expansion.py",
         "total[members] += part[:, used] @ columns",
         "total[np.sort(members)[::-1]] += part[:, used] @ columns",
         "draws that share a width have coefficients of their own",
@@ -112,7 +112,7 @@ RUNS = [
     ),
     Mutation(
         "one-vs-rest-activity-added-up",
-        "posterior_one_vs_rest.py",
+        "posteriors/one_vs_rest.py",
         "return 1.0 - np.prod(absent, axis=0)",
         "return 1.0 - np.min(absent, axis=0)",
         "a row is active if any of independent models has it",
@@ -120,7 +120,7 @@ RUNS = [
     ),
     Mutation(
         "compressed-rows-counted-as-few",
-        "inference/mcmc/sampler.py",
+        "inference/generalized_kernel/sampler.py",
         "counted=np.array([float(len(self.response))])",
         "counted=np.array([float(layout.data_rows)])",
         "rotated data stand for all rows in the log-likelihood",

@@ -2,7 +2,6 @@
 
 from mutation import Mutation
 
-MCMC = "inference/mcmc"
 FROZEN = "numerics/test_frozen_adaptation.py"
 LIMIT = "numerics/test_largest_active_set.py"
 FEATURES = "numerics/test_doubly_sparse_feature_moves.py"
@@ -17,7 +16,7 @@ _KEPT = """    for c in range(draws.coefficients.shape[1]):
 SAMPLERS = [
     Mutation(
         "gkm-slices-adapt-for-ever",
-        f"{MCMC}/gibbs.py",
+        "inference/generalized_kernel/sweep.py",
         "        if tuning:\n            state.slice_width[d] =",
         "        if True:\n            state.slice_width[d] =",
         "a chain that adapts to its past has no invariant law",
@@ -25,7 +24,7 @@ SAMPLERS = [
     ),
     Mutation(
         "gkm-width-step-adapts-for-ever",
-        f"{MCMC}/gibbs.py",
+        "inference/generalized_kernel/sweep.py",
         "        if tuning:\n            state.log_step[0] =",
         "        if True:\n            state.log_step[0] =",
         "a chain that adapts to its past has no invariant law",
@@ -33,7 +32,7 @@ SAMPLERS = [
     ),
     Mutation(
         "gkm-stand-in-learns-for-ever",
-        f"{MCMC}/gibbs.py",
+        "inference/generalized_kernel/sweep.py",
         "if settings.joint_moves > 0 and sweep < tune:",
         "if settings.joint_moves > 0:",
         "the stand-in likelihood must stay what it was at the end of tuning",
@@ -41,7 +40,7 @@ SAMPLERS = [
     ),
     Mutation(
         "gkm-draws-one-sweep-late",
-        f"{MCMC}/gibbs.py",
+        "inference/generalized_kernel/sweep.py",
         "kept = sweep - tune + 1",
         "kept = sweep - tune",
         "the first kept sweep is left out and the last draw never written",
@@ -49,7 +48,7 @@ SAMPLERS = [
     ),
     Mutation(
         "kept-function-before-its-noise",
-        f"{MCMC}/gibbs.py",
+        "inference/moves/kept_draw.py",
         "    draw_noise(rng, factor)\n" + _KEPT,
         _KEPT + "    draw_noise(rng, factor)\n",
         "a kept function would be over the noise of the draw before",
@@ -57,7 +56,7 @@ SAMPLERS = [
     ),
     Mutation(
         "gkm-factor-never-rebuilt",
-        f"{MCMC}/gibbs.py",
+        "inference/generalized_kernel/sweep.py",
         "if fresh or sweep % REFRESH_EVERY == 0:",
         "if fresh:",
         "a resumed chain rebuilds the factor where the whole one does not: other last digits",
@@ -65,7 +64,7 @@ SAMPLERS = [
     ),
     Mutation(
         "birth-into-the-largest-set",
-        f"{MCMC}/active_set.py",
+        "inference/moves/active_set.py",
         "reverse = move_probabilities(k + 1, largest, n)[1]",
         "reverse = 0.3",
         "out of the set of all rows a death is tried always, not three times in ten",
@@ -73,7 +72,7 @@ SAMPLERS = [
     ),
     Mutation(
         "death-out-of-the-largest-set",
-        f"{MCMC}/active_set.py",
+        "inference/moves/active_set.py",
         "reverse = move_probabilities(k - 1, largest, n)[0]",
         "reverse = move_probabilities(k, largest, n)[0] or 0.3",
         "the way back into a set is a birth below it, always tried from the empty set",
@@ -81,7 +80,7 @@ SAMPLERS = [
     ),
     Mutation(
         "newcomers-counted-after-the-death",
-        f"{MCMC}/active_set.py",
+        "inference/moves/active_set.py",
         "choices = n if drawn_before else n - k + 1",
         "choices = n if drawn_before else n - k",
         "a birth that undoes a death draws from n - k + 1 rows",
@@ -89,7 +88,7 @@ SAMPLERS = [
     ),
     Mutation(
         "width-move-leaves-the-old-form",
-        f"{MCMC}/length_scale.py",
+        "inference/moves/length_scale.py",
         "    target.noise[FORM] = source.noise[FORM]\n",
         "",
         "the quadratic form of the old widths stays with the new factor",
@@ -97,7 +96,7 @@ SAMPLERS = [
     ),
     Mutation(
         "width-move-without-jacobian",
-        f"{MCMC}/length_scale.py",
+        "inference/moves/length_scale.py",
         "log_evidence(spare) - log_evidence(factor) + log_jacobian",
         "log_evidence(spare) - log_evidence(factor)",
         "the prior is uniform in the width, the walk in its logarithm",
@@ -105,7 +104,7 @@ SAMPLERS = [
     ),
     Mutation(
         "joint-scale-with-a-power-less",
-        f"{MCMC}/scales.py",
+        "inference/moves/scales.py",
         "latents * (factor.response.shape[1] * direction[2] * x - log_root)",
         "latents * ((factor.response.shape[1] - 1) * direction[2] * x - log_root)",
         "stretching n latent variables has the Jacobian lambda^n",
@@ -113,7 +112,7 @@ SAMPLERS = [
     ),
     Mutation(
         "intercept-slice-with-a-wrong-form",
-        f"{MCMC}/scales.py",
+        "inference/moves/scales.py",
         "summary[3] = form + variance *",
         "summary[3] = form - variance *",
         "the form without the intercept is larger; it counts only where the noise is learned",
@@ -121,7 +120,7 @@ SAMPLERS = [
     ),
     Mutation(
         "function-scale-forgets-the-intercept",
-        f"{MCMC}/function_scale.py",
+        "inference/moves/function_scale.py",
         "return value + x - 0.5 *",
         "return value - 0.5 *",
         "an intercept of fixed variance brings a Jacobian",
@@ -129,7 +128,7 @@ SAMPLERS = [
     ),
     Mutation(
         "joint-move-judged-by-half",
-        f"{MCMC}/stand_in.py",
+        "inference/moves/stand_in.py",
         "fitted, 1.0, 1.0) - _site_log_likelihood(sites, fitted)",
         "fitted, 1.0, 1.0)",
         "the ratio must hold the stand-in at the old function too",
@@ -137,7 +136,7 @@ SAMPLERS = [
     ),
     Mutation(
         "amplitude-walk-without-jacobian",
-        f"{MCMC}/kernel_amplitudes.py",
+        "inference/moves/kernel_amplitudes.py",
         "ratio = prior.scale_shape * change",
         "ratio = (prior.scale_shape - 1.0) * change",
         "the gamma prior is of the amplitude, the walk on its logarithm",
@@ -145,7 +144,7 @@ SAMPLERS = [
     ),
     Mutation(
         "bandwidth-walk-without-jacobian",
-        f"{MCMC}/features.py",
+        "inference/moves/features.py",
         "ratio = value - evidence + move - (proposal - bandwidth)",
         "ratio = value - evidence - (proposal - bandwidth)",
         "the prior is of the bandwidth, the walk on its logarithm",
@@ -153,7 +152,7 @@ SAMPLERS = [
     ),
     Mutation(
         "bandwidth-step-adapts-for-ever",
-        f"{MCMC}/features.py",
+        "inference/moves/features.py",
         "            if tuning:\n                steps[feature] += 1",
         "            if True:\n                steps[feature] += 1",
         "a chain that adapts to its past has no invariant law",
@@ -161,7 +160,7 @@ SAMPLERS = [
     ),
     Mutation(
         "exchange-without-degrees",
-        f"{MCMC}/features.py",
+        "inference/moves/features.py",
         "return newcomer, math.log((last - first) / degree)",
         "return newcomer, 0.0",
         "neighbours with other numbers of neighbours propose each other unequally often",
@@ -169,7 +168,7 @@ SAMPLERS = [
     ),
     Mutation(
         "pair-counted-once",
-        f"{MCMC}/features.py",
+        "inference/moves/features.py",
         "(2.0 * log_odds if entering else -2.0 * log_odds)",
         "(log_odds if entering else -log_odds)",
         "two features enter, each with its prior odds",
@@ -177,7 +176,7 @@ SAMPLERS = [
     ),
     Mutation(
         "feature-move-leaves-the-old-gram-matrix",
-        f"{MCMC}/features.py",
+        "inference/moves/features.py",
         "            factor.gram[a, b] = spare.gram[a, b]\n",
         "",
         "births and slices that follow read the Gram matrix of other features",
@@ -185,7 +184,7 @@ SAMPLERS = [
     ),
     Mutation(
         "slab-of-doubly-sparse-adapts-for-ever",
-        f"{MCMC}/doubly_sparse.py",
+        "inference/doubly_sparse/sweep.py",
         "        if tuning:\n            state.slice_width[d] =",
         "        if True:\n            state.slice_width[d] =",
         "a chain that adapts to its past has no invariant law",
@@ -193,7 +192,7 @@ SAMPLERS = [
     ),
     Mutation(
         "tempered-noise-with-half-the-rows",
-        f"{MCMC}/tempering.py",
+        "inference/doubly_sparse/tempering.py",
         "replica.noise[SHAPE] += 0.5 * len(self.response)",
         "replica.noise[SHAPE] += 0.25 * len(self.response)",
         "a tempered likelihood counts every row by its power in the law of the noise",
@@ -201,7 +200,7 @@ SAMPLERS = [
     ),
     Mutation(
         "replicas-judged-by-the-root",
-        f"{MCMC}/tempering.py",
+        "inference/doubly_sparse/tempering.py",
         "if math.log(rng.random()) < after - before:",
         "if math.log(rng.random()) < 0.5 * (after - before):",
         "an exchange is accepted by the whole ratio of evidences",
@@ -209,7 +208,7 @@ SAMPLERS = [
     ),
     Mutation(
         "membership-without-the-root",
-        f"{MCMC}/continuous_spike.py",
+        "inference/doubly_sparse/continuous_spike.py",
         "constant -= 0.5 * math.log(slab / spike_variance)",
         "constant -= math.log(slab / spike_variance)",
         "normal densities have the root of the ratio of variances",
@@ -217,7 +216,7 @@ SAMPLERS = [
     ),
     Mutation(
         "coefficients-given-a-stale-noise",
-        f"{MCMC}/continuous_spike.py",
+        "inference/doubly_sparse/continuous_spike.py",
         "    draw_noise(rng, factor)\n    intercept",
         "    intercept",
         "the coefficients are drawn given the noise of the last sweep, which nothing renews",
@@ -225,7 +224,7 @@ SAMPLERS = [
     ),
     Mutation(
         "subset-one-member-too-many",
-        f"{MCMC}/active_subset.py",
+        "inference/doubly_sparse/active_subset.py",
         "if enters and not active and size == most:",
         "if enters and not active and size == most + 1:",
         "the prior of the active set ends at its largest size",
@@ -233,7 +232,7 @@ SAMPLERS = [
     ),
     Mutation(
         "subset-residual-with-the-member",
-        f"{MCMC}/active_subset.py",
+        "inference/doubly_sparse/active_subset.py",
         "            inner += square * coefficient\n",
         "",
         "the residual of a member is that without it",
@@ -241,7 +240,7 @@ SAMPLERS = [
     ),
     Mutation(
         "subset-values-proposals-with-an-old-shape",
-        f"{MCMC}/active_subset.py",
+        "inference/doubly_sparse/active_subset.py",
         "    subset.spare.noise[SHAPE] = inner.noise[SHAPE]  # proposals are valued there\n",
         "",
         "present state and proposals would have noises of different shapes",

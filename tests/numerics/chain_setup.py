@@ -6,7 +6,12 @@ import numba
 import numpy as np
 
 from sparsekern.bases.kernel_columns import KernelColumns, rebuild
-from sparsekern.inference.mcmc.gibbs import ChainState, Draws, Settings, open_workspace
+from sparsekern.inference.generalized_kernel.sweep import (
+    ChainState,
+    Draws,
+    Settings,
+    open_workspace,
+)
 from sparsekern.kernels.evaluate import RBF, TABLE
 from sparsekern.likelihoods.probit import ProbitData
 from sparsekern.linalg.whitened_factor import empty_factor

@@ -8,9 +8,9 @@ import numpy as np
 
 from sparsekern._jit import jit
 from sparsekern.bases.feature_columns import FeatureColumns, rebuild_features
-from sparsekern.inference._contract import Plan
-from sparsekern.inference.mcmc.doubly_sparse_sampler import DoublySparseSampler
-from sparsekern.inference.mcmc.features import (
+from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.doubly_sparse.sampler import DoublySparseSampler
+from sparsekern.inference.moves.features import (
     swap_features,
     toggle_features,
     toggle_pairs,

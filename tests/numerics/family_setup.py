@@ -3,9 +3,9 @@
 import numpy as np
 from dense_model import draw_prior
 
-from sparsekern.inference._contract import Plan
-from sparsekern.inference.mcmc.length_scale import FIXED
-from sparsekern.inference.mcmc.sampler import GeneralizedKernelSampler
+from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.generalized_kernel.sampler import GeneralizedKernelSampler
+from sparsekern.inference.moves.length_scale import FIXED
 from sparsekern.kernels import resolve_kernels
 from sparsekern.likelihoods._augmented import renew_working
 from sparsekern.recipes import generalized_kernel_model

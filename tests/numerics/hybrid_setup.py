@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from sparsekern.inference.feature_search.graph import correlation_graph
 from sparsekern.inference.hybrid.cpu import CpuBackend
 from sparsekern.inference.hybrid.evidence import ParameterPrior
 from sparsekern.inference.hybrid.scoring import SearchSettings
 from sparsekern.inference.hybrid.search import HybridSearch
-from sparsekern.inference.mcmc.feature_graph import correlation_graph
 from sparsekern.kernels.feature_sums import FEATURE_KERNELS
 
 PRIOR = ParameterPrior((1.0, 1.0), (1.0, 1.0), (1.0, 0.1))

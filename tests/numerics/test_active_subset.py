@@ -11,14 +11,14 @@ from scipy.stats import multivariate_normal
 
 from sparsekern import DoublySparseRegressor
 from sparsekern.datasets import make_additive
-from sparsekern.estimators.doubly_sparse import LARGE
-from sparsekern.inference._contract import Plan
-from sparsekern.inference.mcmc.active_subset import (
+from sparsekern.estimators.doubly_sparse.family import LARGE
+from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.doubly_sparse.active_subset import (
     ActiveSubsetSampler,
     gather_subset,
     scan_members,
 )
-from sparsekern.inference.mcmc.doubly_sparse import sweep_features
+from sparsekern.inference.doubly_sparse.sweep import sweep_features
 from sparsekern.likelihoods import Gaussian
 
 N, SPIKE, SLAB, INTERCEPT, ETA = 4, 0.05, 3.0, 2.0, 0.4

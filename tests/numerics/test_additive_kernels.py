@@ -5,18 +5,18 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import gamma, multivariate_normal, norm
 
-from sparsekern.inference.additive_kernels.ascent import Ascent, Schedule, ascend, revive
-from sparsekern.inference.additive_kernels.bound import AdditivePriors, Model, Scales
-from sparsekern.inference.additive_kernels.fit import build_form, fit_additive
-from sparsekern.inference.additive_kernels.forms import (
+from sparsekern.inference.multiple_kernel.additive.ascent import Ascent, Schedule, ascend, revive
+from sparsekern.inference.multiple_kernel.additive.bound import AdditivePriors, Model, Scales
+from sparsekern.inference.multiple_kernel.additive.fit import build_form, fit_additive
+from sparsekern.inference.multiple_kernel.additive.forms import (
     ColumnForm,
     KernelForm,
     RowForm,
     column_form,
 )
-from sparsekern.inference.additive_kernels.posterior import make_posterior
-from sparsekern.inference.additive_kernels.resolvent import resolve
-from sparsekern.inference.additive_kernels.whitening import Whitening
+from sparsekern.inference.multiple_kernel.additive.posterior import make_posterior
+from sparsekern.inference.multiple_kernel.additive.resolvent import resolve
+from sparsekern.inference.multiple_kernel.additive.whitening import Whitening
 from sparsekern.inference.multiple_kernel.latent import MultinomialProbit, Probit
 
 PRIORS = AdditivePriors((1.5, 0.7), (1.2, 0.8), (1.1, 0.9))

@@ -6,15 +6,18 @@ from numpy.testing import assert_allclose
 from scipy.special import log_ndtr
 from test_additive_kernels import BIAS, KINDS, make_data, make_model
 
-from sparsekern.inference.additive_kernels.bound import Scales
-from sparsekern.inference.additive_kernels.left_out import choose_temperature, left_out_moments
-from sparsekern.inference.additive_kernels.posterior import make_posterior
+from sparsekern.inference.multiple_kernel.additive.bound import Scales
+from sparsekern.inference.multiple_kernel.additive.left_out import (
+    choose_temperature,
+    left_out_moments,
+)
+from sparsekern.inference.multiple_kernel.additive.posterior import make_posterior
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("noise", [[0.1, 0.3], [0.2, 0.2]])
 def test_left_out_moments(kind, noise, monkeypatch):
-    monkeypatch.setattr("sparsekern.inference.additive_kernels.left_out._ROWS", 7)
+    monkeypatch.setattr("sparsekern.inference.multiple_kernel.additive.left_out._ROWS", 7)
     kernels, targets = make_data()
     model, scales, columns = make_model(kind, kernels)
     scales = Scales(scales.kernel, scales.sample, np.array(noise))

@@ -7,8 +7,8 @@ from dense_model import draw_prior, gaussian_kernel
 from scipy.special import log_ndtr
 from scipy.stats import chisquare, kstest
 
-from sparsekern.inference.mcmc.gibbs import run_sweeps
-from sparsekern.inference.mcmc.length_scale import FIXED, SHARED
+from sparsekern.inference.generalized_kernel.sweep import run_sweeps
+from sparsekern.inference.moves.length_scale import FIXED, SHARED
 from sparsekern.priors.silverman import SilvermanPrior
 
 N, LARGEST, JITTER = 15, 8, 1e-4

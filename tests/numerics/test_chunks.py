@@ -5,8 +5,8 @@ import pytest
 from chain_setup import NO_CANDIDATES, open_chain, rbf_basis, table_basis
 from dense_model import gaussian_kernel
 
-from sparsekern.inference.mcmc.gibbs import REFRESH_EVERY, open_workspace, run_sweeps
-from sparsekern.inference.mcmc.length_scale import FIXED, PER_FEATURE, SHARED
+from sparsekern.inference.generalized_kernel.sweep import REFRESH_EVERY, open_workspace, run_sweeps
+from sparsekern.inference.moves.length_scale import FIXED, PER_FEATURE, SHARED
 from sparsekern.priors.silverman import SilvermanPrior
 
 N, LARGEST, SWEEPS, TUNE, THIN, MOVES = 60, 25, 4 * REFRESH_EVERY, 70, 3, 6

@@ -9,10 +9,11 @@ from scipy.stats import norm
 from speed import slow_except
 
 from sparsekern.bases.feature_columns import rebuild_features
-from sparsekern.inference._contract import Plan
-from sparsekern.inference.mcmc import continuous_spike, doubly_sparse_sampler
-from sparsekern.inference.mcmc.continuous_spike import run_continuous_spike
-from sparsekern.inference.mcmc.doubly_sparse_sampler import DoublySparseSampler
+from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.doubly_sparse import continuous_spike
+from sparsekern.inference.doubly_sparse import sampler as sampler_module
+from sparsekern.inference.doubly_sparse.continuous_spike import run_continuous_spike
+from sparsekern.inference.doubly_sparse.sampler import DoublySparseSampler
 from sparsekern.kernels.evaluate import RBF
 from sparsekern.likelihoods import Gaussian, Hinge, Logit, MultinomialProbit, Probit
 from sparsekern.model import DoublySparseModel
@@ -117,7 +118,7 @@ def test_posterior(name):
 
 def _with(monkeypatch, old, new, **replacements):
     wrong = rewritten(run_continuous_spike, old, new, **replacements)
-    monkeypatch.setattr(doubly_sparse_sampler, "run_continuous_spike", wrong)
+    monkeypatch.setattr(sampler_module, "run_continuous_spike", wrong)
 
 
 @njit

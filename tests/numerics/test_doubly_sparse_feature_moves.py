@@ -19,8 +19,8 @@ from doubly_sparse_setup import MODEL, bare, record_features, rewritten
 from numba import njit
 
 from sparsekern.bases.feature_columns import load_from_sums
-from sparsekern.inference.mcmc.feature_graph import FeatureGraph
-from sparsekern.inference.mcmc.features import (
+from sparsekern.inference.feature_search.graph import FeatureGraph
+from sparsekern.inference.moves.features import (
     swap_features,
     toggle_features,
     toggle_pairs,

@@ -12,7 +12,7 @@ from doubly_sparse_setup import MODEL, generators, make_sampler, place, respond,
 from joint_law import report, stack
 from speed import slow_except
 
-from sparsekern.inference._contract import Plan
+from sparsekern.inference.chains.plan import Plan
 from sparsekern.likelihoods import Gaussian, Logit, MultinomialProbit, Probit, StudentT
 
 N, P = 5, 4

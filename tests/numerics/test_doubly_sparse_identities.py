@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 
 from sparsekern.bases._compiled import value_newcomer
 from sparsekern.bases.feature_columns import load_from_sums, rebuild_features
-from sparsekern.inference.mcmc.feature_graph import correlation_graph
-from sparsekern.inference.mcmc.features import (
+from sparsekern.inference.feature_search.graph import correlation_graph
+from sparsekern.inference.moves.features import (
     PAIR,
     swap_features,
     toggle_features,

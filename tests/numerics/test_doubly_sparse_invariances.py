@@ -5,7 +5,7 @@ import pytest
 from doubly_sparse_dense import batch_error, feature_kernel, worst
 from doubly_sparse_setup import MODEL, generators, make_sampler, run, unpack
 
-from sparsekern.inference._contract import Plan
+from sparsekern.inference.chains.plan import Plan
 from sparsekern.likelihoods import Gaussian, Hinge, Logit, MultinomialProbit, Probit, StudentT
 
 N, P = 12, 4

@@ -13,11 +13,11 @@ from joint_law import report
 from numba import njit
 
 from sparsekern.bases.feature_columns import rebuild_features
-from sparsekern.inference.mcmc import function_scale
-from sparsekern.inference.mcmc.active_set import move_active_set
-from sparsekern.inference.mcmc.doubly_sparse import sweep_features
-from sparsekern.inference.mcmc.function_scale import move_function_scale
-from sparsekern.inference.mcmc.scales import DIRECTIONS, _log_density, slice_scales
+from sparsekern.inference.doubly_sparse.sweep import sweep_features
+from sparsekern.inference.moves import function_scale
+from sparsekern.inference.moves.active_set import move_active_set
+from sparsekern.inference.moves.function_scale import move_function_scale
+from sparsekern.inference.moves.scales import DIRECTIONS, _log_density, slice_scales
 from sparsekern.likelihoods import Gaussian, Logit, MultinomialProbit, Probit, StudentT
 from sparsekern.likelihoods._compiled import update_working
 from sparsekern.linalg.whitened_factor import refactor

@@ -15,7 +15,7 @@ from numba import njit
 
 from sparsekern._jit import jit
 from sparsekern.bases._compiled import value_newcomer
-from sparsekern.inference.mcmc.active_set import move_active_set, move_probabilities
+from sparsekern.inference.moves.active_set import move_active_set, move_probabilities
 from sparsekern.linalg.active_moves import value_death
 from sparsekern.priors.model_size import beta_binomial_log_weights
 

@@ -6,7 +6,7 @@ from chain_setup import NO_CANDIDATES, factor_at, open_chain, rbf_basis
 from dense_model import batch_error
 from numpy.testing import assert_allclose
 
-from sparsekern.inference.mcmc.gibbs import run_sweeps
+from sparsekern.inference.generalized_kernel.sweep import run_sweeps
 from sparsekern.linalg.whitened_factor import quadratic_form, response_energy
 from sparsekern.priors.silverman import SilvermanPrior
 

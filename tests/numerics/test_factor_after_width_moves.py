@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from sparsekern.bases.kernel_columns import rebuild
-from sparsekern.inference.mcmc.length_scale import PER_FEATURE, SHARED, move_length_scale
+from sparsekern.inference.moves.length_scale import PER_FEATURE, SHARED, move_length_scale
 from sparsekern.likelihoods import Gaussian, Probit
 from sparsekern.linalg.whitened_factor import FORM, log_evidence
 

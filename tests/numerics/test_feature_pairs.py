@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln, log_expit
 from scipy.stats import norm, t
 
+import sparsekern.inference.feature_search.pairs as pairs_module
 import sparsekern.inference.hybrid.search as search_module
-import sparsekern.inference.mcmc.feature_pairs as pairs_module
+from sparsekern.inference.feature_search.pairs import promising_pairs, rank_polynomials
 from sparsekern.inference.hybrid.laplace_backend import LaplaceBackend
-from sparsekern.inference.mcmc.feature_pairs import promising_pairs, rank_polynomials
 
 
 def together(seed=0, n=80, p=30, effect=lambda x: x[0] * x[1], noise=0.5):

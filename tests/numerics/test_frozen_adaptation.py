@@ -14,12 +14,12 @@ import pytest
 from doubly_sparse_setup import generators
 from hybrid_setup import PRIOR, open_search
 
-from sparsekern.inference._contract import Plan
+from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.doubly_sparse.active_subset import ActiveSubsetSampler
+from sparsekern.inference.doubly_sparse.tempering import TemperedSampler
 from sparsekern.inference.hybrid.comparator import sample_models
 from sparsekern.inference.kernel_projection.sampler import Priors
-from sparsekern.inference.mcmc.active_subset import ActiveSubsetSampler
-from sparsekern.inference.mcmc.length_scale import SHARED
-from sparsekern.inference.mcmc.tempering import TemperedSampler
+from sparsekern.inference.moves.length_scale import SHARED
 from sparsekern.likelihoods import Gaussian, Probit
 
 N, TUNE, KEPT = 20, 64, 80

@@ -15,7 +15,7 @@ from sparsekern import (
     RVMClassifier,
     RVMRegressor,
 )
-from sparsekern.inference.additive_kernels.function_draws import AdditiveDraws
+from sparsekern.inference.multiple_kernel.additive.function_draws import AdditiveDraws
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (40, 2))

@@ -14,9 +14,9 @@ from numba import njit
 
 from sparsekern._jit import jit
 from sparsekern.bases.kernel_columns import rebuild
-from sparsekern.inference.mcmc.gibbs import sweep_once
-from sparsekern.inference.mcmc.length_scale import PER_FEATURE, SHARED
-from sparsekern.inference.mcmc.scales import _log_density, slice_scales
+from sparsekern.inference.generalized_kernel.sweep import sweep_once
+from sparsekern.inference.moves.length_scale import PER_FEATURE, SHARED
+from sparsekern.inference.moves.scales import _log_density, slice_scales
 from sparsekern.linalg.factor_columns import refresh_cross
 from sparsekern.linalg.whitened_factor import refactor
 from sparsekern.linalg.whitened_response import draw_coefficients

@@ -18,6 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from scipy.stats import invgamma
 
+from sparsekern.inference.feature_search.graph import correlation_graph
 from sparsekern.inference.hybrid._contract import BOX, Batch
 from sparsekern.inference.hybrid.compiled_derivatives import _invert
 from sparsekern.inference.hybrid.cpu import CpuBackend
@@ -25,7 +26,6 @@ from sparsekern.inference.hybrid.cuda import CudaBackend
 from sparsekern.inference.hybrid.evidence import ParameterPrior, find_modes, fit_batch
 from sparsekern.inference.hybrid.scoring import SearchSettings
 from sparsekern.inference.hybrid.search import HybridSearch
-from sparsekern.inference.mcmc.feature_graph import correlation_graph
 from sparsekern.kernels.feature_sums import FEATURE_KERNELS
 from sparsekern.kernels.sum_derivatives import kernel_derivatives
 

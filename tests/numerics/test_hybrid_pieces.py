@@ -15,15 +15,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from sparsekern.inference.feature_search.subsample import spread_over_response
 from sparsekern.inference.hybrid import posterior, screening
 from sparsekern.inference.hybrid._contract import BOX
 from sparsekern.inference.hybrid.cpu import CpuBackend
-from sparsekern.inference.hybrid.mixture import NormalMixtures
 from sparsekern.inference.hybrid.posterior import GlobalPosterior, LocalPosterior, WeightedModel
 from sparsekern.inference.hybrid.rules import composite_rule, normal_draws
 from sparsekern.inference.hybrid.screening import univariate_evidence
-from sparsekern.inference.hybrid.subsample import spread_over_response
 from sparsekern.kernels.feature_sums import FEATURE_KERNELS
+from sparsekern.predictive.mixture import NormalMixtures
 
 STARTS = [(0.0, 0.7, -1.2), (0.0, 2.5, -2.5)]
 

@@ -17,11 +17,11 @@ from sparsekern import HybridSearchGPClassifier, HybridSearchGPRegressor
 from sparsekern.datasets import make_additive, make_ring_and_blob
 from sparsekern.inference.hybrid._contract import Batch
 from sparsekern.inference.hybrid.laplace_backend import LaplaceBackend
-from sparsekern.inference.hybrid.laws import NegativeBinomialLaw, PoissonLaw, StudentLaw
-from sparsekern.inference.hybrid.mixture import LatentMixtures
 from sparsekern.inference.hybrid.responses import RESPONSES
 from sparsekern.inference.hybrid.rules import even_draws
 from sparsekern.kernels.evaluate import RBF
+from sparsekern.predictive.laws import NegativeBinomialLaw, PoissonLaw, StudentLaw
+from sparsekern.predictive.mixture import LatentMixtures
 
 N, INTERCEPT, FREEDOM = 25, 5.0, 4.0
 U = np.array([0.3, 0.7, -0.8])

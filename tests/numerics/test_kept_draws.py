@@ -5,7 +5,7 @@ import pytest
 from doubly_sparse_setup import generators
 from test_frozen_adaptation import SAMPLERS
 
-from sparsekern.inference._contract import Plan
+from sparsekern.inference.chains.plan import Plan
 from sparsekern.inference.vector_machine.gibbs import GibbsSampler
 
 PLAN = Plan(tune=4, draws=3, thin=3)

@@ -14,7 +14,7 @@ from doubly_sparse_dense import feature_kernel, log_evidence, scores, worst
 from doubly_sparse_setup import MODEL, bare
 
 from sparsekern._jit import jit
-from sparsekern.inference.mcmc.active_set import move_active_set
+from sparsekern.inference.moves.active_set import move_active_set
 from sparsekern.priors.model_size import beta_binomial_log_weights
 
 N, G, ETA, JITTER = 4, 0.05, 1.1, 1e-6

@@ -6,7 +6,7 @@ from chain_setup import factor_at, rbf_basis
 from dense_model import covariance, gaussian_kernel, log_normal
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sparsekern.inference.mcmc.length_scale import (
+from sparsekern.inference.moves.length_scale import (
     PER_FEATURE,
     SHARED,
     adapt_step,

@@ -13,13 +13,13 @@ from numba import njit
 
 from sparsekern._jit import jit
 from sparsekern.bases.kernel_columns import rebuild
-from sparsekern.inference.mcmc import function_scale, stand_in
-from sparsekern.inference.mcmc.active_set import move_active_set
-from sparsekern.inference.mcmc.function_scale import move_function_scale
-from sparsekern.inference.mcmc.gibbs import sweep_once
-from sparsekern.inference.mcmc.length_scale import PER_FEATURE, SHARED, move_length_scale
-from sparsekern.inference.mcmc.scales import DIRECTIONS, _log_density, slice_scales
-from sparsekern.inference.mcmc.stand_in import move_through_stand_in
+from sparsekern.inference.generalized_kernel.sweep import sweep_once
+from sparsekern.inference.moves import function_scale, stand_in
+from sparsekern.inference.moves.active_set import move_active_set
+from sparsekern.inference.moves.function_scale import move_function_scale
+from sparsekern.inference.moves.length_scale import PER_FEATURE, SHARED, move_length_scale
+from sparsekern.inference.moves.scales import DIRECTIONS, _log_density, slice_scales
+from sparsekern.inference.moves.stand_in import move_through_stand_in
 from sparsekern.likelihoods._compiled import update_working
 from sparsekern.priors.silverman import SilvermanPrior
 

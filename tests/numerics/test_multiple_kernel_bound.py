@@ -9,13 +9,13 @@ from scipy.linalg import solve_triangular
 from scipy.stats import gamma, multivariate_normal, norm
 from speed import slow_except
 
-from sparsekern.inference.multiple_kernel.bound import evidence_bound
-from sparsekern.inference.multiple_kernel.fit import Schedule, fit_kernels, fitted_values
 from sparsekern.inference.multiple_kernel.gamma_factor import GammaFactor
-from sparsekern.inference.multiple_kernel.posterior import Hyperpriors
-from sparsekern.inference.multiple_kernel.prediction import predict
-from sparsekern.inference.multiple_kernel.start import scale_step, start_posterior
-from sparsekern.inference.multiple_kernel.updates import (
+from sparsekern.inference.multiple_kernel.shared.bound import evidence_bound
+from sparsekern.inference.multiple_kernel.shared.fit import Schedule, fit_kernels, fitted_values
+from sparsekern.inference.multiple_kernel.shared.posterior import Hyperpriors
+from sparsekern.inference.multiple_kernel.shared.prediction import predict
+from sparsekern.inference.multiple_kernel.shared.start import scale_step, start_posterior
+from sparsekern.inference.multiple_kernel.shared.updates import (
     Problem,
     sweep,
     update_intermediate,

@@ -8,18 +8,18 @@ from numpy.testing import assert_allclose
 from scipy.stats import gamma, multivariate_normal, norm, truncnorm
 from test_multiple_kernel_bound import PLAIN, SHARING, SPARSE, make_problem, steps
 
-from sparsekern.inference.additive_kernels.whitening import Whitening
-from sparsekern.inference.multiple_kernel.bound import evidence_bound
-from sparsekern.inference.multiple_kernel.fit import Schedule, fit_kernels, fitted_values
+from sparsekern.inference.multiple_kernel.additive.whitening import Whitening
 from sparsekern.inference.multiple_kernel.latent import (
     MultinomialProbit,
     Probit,
     winning_probabilities,
 )
-from sparsekern.inference.multiple_kernel.prediction import predict
-from sparsekern.inference.multiple_kernel.pruning import Kept, prune
-from sparsekern.inference.multiple_kernel.start import start_posterior
-from sparsekern.inference.multiple_kernel.updates import Problem, sweep
+from sparsekern.inference.multiple_kernel.shared.bound import evidence_bound
+from sparsekern.inference.multiple_kernel.shared.fit import Schedule, fit_kernels, fitted_values
+from sparsekern.inference.multiple_kernel.shared.prediction import predict
+from sparsekern.inference.multiple_kernel.shared.pruning import Kept, prune
+from sparsekern.inference.multiple_kernel.shared.start import start_posterior
+from sparsekern.inference.multiple_kernel.shared.updates import Problem, sweep
 
 
 def start(problem, share="kernel_weights", hyperpriors=PLAIN, **options):

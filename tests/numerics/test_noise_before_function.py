@@ -9,8 +9,8 @@ from doubly_sparse_dense import feature_kernel
 from doubly_sparse_setup import MODEL, generators, make_sampler
 
 from sparsekern.bases.feature_columns import rebuild_features
-from sparsekern.inference._contract import Plan
-from sparsekern.inference.mcmc.gibbs import store_function
+from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.generalized_kernel.sweep import store_function
 from sparsekern.likelihoods import Gaussian, StudentT
 from sparsekern.likelihoods._compiled import update_working
 

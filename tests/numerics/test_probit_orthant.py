@@ -14,7 +14,7 @@ from numba import njit
 from scipy.stats import multivariate_normal
 
 from sparsekern._jit import jit
-from sparsekern.inference.mcmc.active_set import move_active_set
+from sparsekern.inference.moves.active_set import move_active_set
 from sparsekern.likelihoods.probit import rescale_latents, scan_latents
 from sparsekern.linalg.factor_columns import refresh_cross
 from sparsekern.linalg.triangular import dot

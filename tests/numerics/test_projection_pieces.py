@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from sparsekern._jit import jit
-from sparsekern.inference._contract import Plan
+from sparsekern.inference.chains.plan import Plan
 from sparsekern.inference.kernel_projection.latent_noise import (
     draw_noise_and_coefficients,
     noise_shape,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sparsekern.inference.hybrid.subsample import spread_over_classes
-from sparsekern.inference.row_order import content_order
+from sparsekern.inference.feature_search.row_order import content_order
+from sparsekern.inference.feature_search.subsample import spread_over_classes
 
 
 def data(kind, n=400, p=6):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import cumulative_trapezoid
 from speed import slow_except
 
-from sparsekern.inference.mcmc.scales import DIRECTIONS, _log_density, _summarize, slice_scales
+from sparsekern.inference.moves.scales import DIRECTIONS, _log_density, _summarize, slice_scales
 from sparsekern.linalg.whitened_factor import refactor
 from sparsekern.priors.silverman import SilvermanPrior
 

@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from sparsekern._jit import jit
 from sparsekern.bases._compiled import value_newcomer
 from sparsekern.bases.kernel_columns import rebuild
-from sparsekern.inference.mcmc.kernel_amplitudes import move_amplitudes
+from sparsekern.inference.moves.kernel_amplitudes import move_amplitudes
 from sparsekern.likelihoods import Gaussian, Probit
 from sparsekern.linalg.active_changes import commit_birth, commit_death
 from sparsekern.linalg.active_moves import value_death

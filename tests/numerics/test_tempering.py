@@ -13,8 +13,12 @@ from test_doubly_sparse_enumeration import BASE, compare, engine, exact_means
 from sparsekern import DoublySparseRegressor
 from sparsekern.bases.feature_columns import rebuild_features
 from sparsekern.datasets import make_additive
-from sparsekern.inference.mcmc import tempering
-from sparsekern.inference.mcmc.tempering import TemperedSampler, exchange_replicas, run_tempered
+from sparsekern.inference.doubly_sparse import tempering
+from sparsekern.inference.doubly_sparse.tempering import (
+    TemperedSampler,
+    exchange_replicas,
+    run_tempered,
+)
 from sparsekern.likelihoods import Gaussian
 
 SHORT = {"draws": 40, "tune": 40, "chains": 2, "random_state": 0, "progress": False}

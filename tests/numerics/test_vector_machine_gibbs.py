@@ -19,7 +19,7 @@ from vector_machine_setup import (
 )
 
 from sparsekern._jit import jit
-from sparsekern.inference._contract import Plan
+from sparsekern.inference.chains.plan import Plan
 from sparsekern.inference.vector_machine.gibbs import GibbsSampler, sweep_once
 
 

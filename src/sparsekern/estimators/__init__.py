@@ -1,18 +1,18 @@
 """scikit-learn estimators."""
 
-from .doubly_sparse_classifier import DoublySparseClassifier
-from .doubly_sparse_regressor import DoublySparseRegressor
-from .gkm_classifier import GKMClassifier
-from .gkm_regressor import GKMRegressor
-from .hybrid_search_classifier import HybridSearchGPClassifier
-from .hybrid_search_regressor import HybridSearchGPRegressor
-from .kernel_projection_classifier import KernelProjectionClassifier
-from .mkl_classifier import BayesianMKLClassifier
-from .mkl_regressor import BayesianMKLRegressor
-from .pcvm_classifier import PCVMClassifier
-from .rvm_classifier import RVMClassifier
-from .rvm_regressor import RVMRegressor
-from .sparse_gp_classifier import SparseGPClassifier
+from .doubly_sparse.classifier import DoublySparseClassifier
+from .doubly_sparse.regressor import DoublySparseRegressor
+from .generalized_kernel.gkm_classifier import GKMClassifier
+from .generalized_kernel.gkm_regressor import GKMRegressor
+from .generalized_kernel.sparse_gp_classifier import SparseGPClassifier
+from .hybrid_search.classifier import HybridSearchGPClassifier
+from .hybrid_search.regressor import HybridSearchGPRegressor
+from .kernel_projection.classifier import KernelProjectionClassifier
+from .multiple_kernel.classifier import BayesianMKLClassifier
+from .multiple_kernel.regressor import BayesianMKLRegressor
+from .vector_machine.pcvm_classifier import PCVMClassifier
+from .vector_machine.rvm_classifier import RVMClassifier
+from .vector_machine.rvm_regressor import RVMRegressor
 
 __all__ = [
     "BayesianMKLClassifier",

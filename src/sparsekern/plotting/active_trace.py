@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from ..estimators.composites import final_estimator
+from ..estimators.shared.composites import final_estimator
 from .figure_parts import (
     POOLED_COLOUR,
     chain_colour,

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice
 from ..estimators import HybridSearchGPClassifier
-from ..estimators.composites import Composite, take_apart
+from ..estimators.shared.composites import Composite, take_apart
 from .effect_rows import Feature, Rows
 from .figure_parts import class_column
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.feature_draws import FeatureDrawsEstimator
-from ..estimators.hybrid_search import HybridSearchEstimator
+from ..estimators.doubly_sparse.feature_draws import FeatureDrawsEstimator
+from ..estimators.hybrid_search.family import HybridSearchEstimator
 
 
 class Inclusion(NamedTuple):

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.composites import final_estimator
+from ..estimators.shared.composites import final_estimator
 
 # Okabe and Ito's palette, which readers with any of the common colour blindnesses can tell apart.
 CHAIN_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")

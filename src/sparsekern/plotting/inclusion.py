@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._checks import check_count
-from ..estimators.composites import take_apart
+from ..estimators.shared.composites import take_apart
 from .feature_sets import feature_label, inclusion_of
 from .figure_parts import CLASS_COLOURS, POOLED_COLOUR, finish, open_axes
 

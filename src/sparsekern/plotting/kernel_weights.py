@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.composites import final_estimator
-from ..estimators.multiple_kernel import MultipleKernelModel
+from ..estimators.multiple_kernel.family import MultipleKernelModel
+from ..estimators.shared.composites import final_estimator
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 
 _GROUP = 0.8  # of the space of a kernel that bars fill

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..estimators import KernelProjectionClassifier
-from ..estimators.composites import Composite
+from ..estimators.shared.composites import Composite
 from .vector_machines import is_drawless, side_probability
 
 _MOST_NUMBERS = 4_000_000  # probabilities held at once

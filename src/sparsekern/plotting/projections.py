@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count
 from ..estimators import KernelProjectionClassifier
-from ..estimators.composites import final_estimator, take_apart
+from ..estimators.shared.composites import final_estimator, take_apart
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 
 _BINS = np.linspace(0.0, 1.0, 26)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from ..estimators.composites import final_estimator
+from ..estimators.shared.composites import final_estimator
 from .feature_sets import check_searched
 from .figure_parts import CHAIN_COLOURS, finish, open_axes
 

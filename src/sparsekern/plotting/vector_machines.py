@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.vector_machine import VectorMachine
-from ..estimators.vector_machine_classifier import VectorMachineClassifier
+from ..estimators.vector_machine.classifier import VectorMachineClassifier
+from ..estimators.vector_machine.family import VectorMachine
 
 
 class EvidencePath(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..estimators.composites import final_estimator
+from ..estimators.shared.composites import final_estimator
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 from .vector_machines import check_machine
 

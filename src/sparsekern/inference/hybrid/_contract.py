@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..mcmc import feature_pairs
+from ..feature_search.pairs import Block
 
 BOX = (-14.0, 12.0)  # where log parameters may lie: noise down to a thousandth of the response
 JITTERS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6)  # of lambda, tried in turn where C does not factor
@@ -88,10 +88,8 @@ class Backend(Protocol):
         """Return the slope of log p(y | f) in f, up to a factor; ``last``: the last parameter."""
         ...
 
-    def blocks_of_pairs(
-        self, polynomials: np.ndarray, weighted: np.ndarray, count: int
-    ) -> feature_pairs.Block:
-        """Return what looks for pairs; see :func:`..mcmc.feature_pairs.blocks_of_pairs`."""
+    def blocks_of_pairs(self, polynomials: np.ndarray, weighted: np.ndarray, count: int) -> Block:
+        """Return what looks for pairs; see :func:`..feature_search.pairs.blocks_of_pairs`."""
         ...
 
 

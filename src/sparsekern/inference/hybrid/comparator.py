@@ -21,9 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..._jit import jit
+from ..._threads import count_workers, single_blas_thread
 from ...kernels.feature_sums import kernel_of_sums
-from ..mcmc.blas_threads import single_blas_thread
-from ..mcmc.chains import count_workers
 from .compiled import add_distances, factor_covariance, log_density
 from .posterior import WeightedModel
 from .scoring import Features, FittedModel

@@ -8,9 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..mcmc.blas_threads import single_blas_thread
-from ..mcmc.chains import count_workers
-from ..mcmc.feature_pairs import blocks_of_pairs
+from ..._threads import count_workers, single_blas_thread
+from ..feature_search.pairs import blocks_of_pairs
 from . import compiled, compiled_derivatives
 from ._contract import Batch, GaussianResponse
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ..mcmc.feature_pairs import Block
+from ..feature_search.pairs import Block
 from ._contract import JITTERS, Batch, GaussianResponse
 from .fused import open_fused_toggles
 from .torch_kernels import distances, kernel_derivatives, kernel_of_sums

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ...kernels.evaluate import LAPLACIAN
-from ..mcmc.feature_graph import FeatureGraph
+from ..feature_search.graph import FeatureGraph
 from ._contract import Backend, Batch
 from .evidence import ParameterPrior, fit_batch
 

@@ -2,7 +2,7 @@ r"""The hybrid search over feature sets, by scores as in :mod:`.scoring`.
 
 1. *Climb*: score all neighbours of the best model; fit in full, best first, those within
    :math:`\log c+12` of it; move at the first improvement. Where there is none, add two features at
-   once that may matter only together (:mod:`..mcmc.feature_pairs`); stop if that does not improve
+   once that may matter only together (:mod:`..feature_search.pairs`); stop if that does not improve
    either.
 2. *Wander*: score the neighbours of a wandering model at the best model's parameters, fit the best
    few in full, if within the same distance of the best model; step to a neighbour with probability
@@ -29,8 +29,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..mcmc.feature_graph import MOST_FEATURES
-from ..mcmc.feature_pairs import promising_pairs, rank_polynomials
+from ..feature_search.graph import MOST_FEATURES
+from ..feature_search.pairs import promising_pairs, rank_polynomials
 from .scoring import Features, FittedModel, ModelScores
 from .smooth_climb import climb_smoothly, is_rough
 

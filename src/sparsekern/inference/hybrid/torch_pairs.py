@@ -1,4 +1,4 @@
-"""Pairs of features that matter only together, with torch; see :mod:`..mcmc.feature_pairs`."""
+"""Pairs of features that matter only together, with torch; see :mod:`..feature_search.pairs`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..mcmc.feature_pairs import TIED, Block, new_products
+from ..feature_search.pairs import TIED, Block, new_products
 
 
 def blocks_of_pairs(polynomials: Any, weighted: Any, count: int) -> Block:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._contract import Plan
-from ..mcmc.chains import run_chains, start_chains
+from ..chains.plan import Plan
+from ..chains.runner import run_chains, start_chains
 from .posterior import ProjectionPosterior
 from .sampler import KernelProjectionSampler, Priors
 

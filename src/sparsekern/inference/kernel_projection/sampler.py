@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._contract import Plan
+from ..chains.plan import Plan
 from .responses import make_responses
 from .running import run_latent_noise, run_least_squares, run_polya_gamma
 from .state import ChainState, Draws, Settings, Workspace

@@ -17,7 +17,7 @@ from ..._jit import jit
 from ...linalg.triangular import dot
 from ...random.half_line_moments import log_normal_cdf
 from ...random.truncated_normal import excess_above, normal_on_side
-from .._contract import Plan
+from ..chains.plan import Plan
 
 
 class GibbsState(NamedTuple):

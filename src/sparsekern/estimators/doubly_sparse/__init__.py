@@ -1,0 +1,1 @@
+"""The doubly-sparse kernel model as scikit-learn estimators."""

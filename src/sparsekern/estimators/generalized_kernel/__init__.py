@@ -1,0 +1,1 @@
+"""The generalized kernel model as scikit-learn estimators."""

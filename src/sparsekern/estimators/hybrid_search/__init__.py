@@ -1,0 +1,1 @@
+"""Gaussian processes averaged over feature sets as scikit-learn estimators."""

@@ -1,0 +1,1 @@
+"""Kernel projections as a scikit-learn estimator."""

@@ -1,0 +1,1 @@
+"""Vector machines as scikit-learn estimators."""

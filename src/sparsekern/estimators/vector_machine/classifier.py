@@ -1,0 +1,271 @@
+"""What PCVMClassifier and RVMClassifier share: models of the classes, averaged over widths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit, ndtr, ndtri, softmax
+from sklearn.base import ClassifierMixin
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
+
+from ..._checks import check_choice
+from ...inference.vector_machine.classification import (
+    Candidates,
+    FittedClassifier,
+    Method,
+    fit_classifier,
+    without_rows,
+)
+from ...inference.vector_machine.columns import HELD_NUMBERS
+from ...inference.vector_machine.factors import LOGIT, PROBIT, PROBIT_SLOPE, SCALED_LOGIT
+from ...inference.vector_machine.multiclass import FittedMultinomial, fit_multinomial
+from ...kernels.resolve import Kernel
+from ..shared.class_face import ClassFace, by_class, encode_classes, normalized_shares
+from ..shared.counts import check_count
+from ..shared.one_vs_rest import responses_one_vs_rest
+from ..shared.validation import validate_rows
+from .family import Task, VectorMachine
+from .weight_draws import expansion_draws
+
+_FOLDS = 5
+Fit = FittedClassifier | FittedMultinomial
+
+
+@dataclass(frozen=True)
+class WidthAverage:
+    """Models of one response, one per width, and their weights."""
+
+    fits: list[Fit]
+    weights: np.ndarray
+
+    @property
+    def kept(self) -> list[tuple[float, Fit]]:
+        """Models with a weight."""
+        return [(w, fit) for w, fit in zip(self.weights, self.fits, strict=True) if w > 0]
+
+    @property
+    def best(self) -> Fit:
+        """The model with the largest weight."""
+        return self.fits[int(np.argmax(self.weights))]
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Training rows active in any model with a weight."""
+        return np.unique(np.concatenate([fit.rows for _, fit in self.kept]))
+
+    @property
+    def left_out(self) -> np.ndarray:
+        """Probability of each training row's own label, the row left out."""
+        own = np.sum([weight * np.exp(fit.log_left_out) for weight, fit in self.kept], axis=0)
+        return np.minimum(own, 1.0)  # the weights' sum is one but for rounding
+
+    def probability(self, features: np.ndarray) -> np.ndarray:
+        """Return the probability of +1, or of every class."""
+        kept = self.kept
+        total = kept[0][0] * kept[0][1].probability(features)
+        for weight, fit in kept[1:]:
+            total += weight * fit.probability(features)
+        return total
+
+
+class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
+    """Models of two classes, of each class against the rest, or of all classes at once."""
+
+    multi_class: str
+    classes_: np.ndarray
+    # a step of a classifier costs more than one of a regression
+    _candidate_numbers = (200, HELD_NUMBERS // 4)
+
+    def _make_method(self, n_candidates: int) -> Method:
+        """Return how a model is fitted."""
+        raise NotImplementedError
+
+    def _fit_by_evidence(
+        self, X: Any, y: Any
+    ) -> tuple[list[Kernel], np.ndarray, list[np.ndarray], np.ndarray]:
+        """Fit; return kernels, training rows as they see them, responses and coded classes."""
+        check_choice("multi_class", self.multi_class, ("one_vs_rest", "multinomial"))
+        signed = self._make_method(1).signed  # refuses illegal combinations
+        X, y = validate_rows(self, X, y)
+        self.classes_, codes = encode_classes(y)
+        features = np.ascontiguousarray(self._prepare_training(X))
+        self._say_sample(len(features))
+        kernels = self._make_kernels(features)
+        together = len(self.classes_) == 2 or self.multi_class == "multinomial"
+        responses = [codes]
+        if not together:
+            responses = responses_one_vs_rest(codes, len(self.classes_))
+        fit = fit_classifier if len(self.classes_) == 2 or not together else fit_multinomial
+        self._averages = self._average_widths(fit, kernels, features, responses, signed)
+        self._set_attributes(kernels, codes)
+        return kernels, features, responses, codes
+
+    def _average_widths(
+        self,
+        fit: Any,
+        kernels: list[Kernel],
+        features: np.ndarray,
+        responses: list[np.ndarray],
+        signed: bool,
+    ) -> list[WidthAverage]:
+        tasks: list[Task] = []
+        ends = [0]  # a rare class has fewer folds, and so fewer tasks
+        for labels in responses:
+            candidates = self._find_candidates(features, labels, signed)
+            self._require_room(len(features), len(candidates.rows))
+            method = self._make_method(len(candidates.rows))
+            tasks += [
+                partial(fit, kernel, features, labels, candidates, method) for kernel in kernels
+            ]
+            if len(kernels) > 1 and self.length_scale == "cv":  # one width leaves nothing to choose
+                tasks += [
+                    partial(_fit_fold, fit, kernel, features, labels, candidates, method, fold)
+                    for fold in self._folds(labels)
+                    for kernel in kernels
+                ]
+            ends.append(len(tasks))
+        found = self._run(tasks)
+        averages = []
+        for start, end in pairwise(ends):
+            fits = found[start : start + len(kernels)]
+            held_out = found[start + len(kernels) : end]
+            averages.append(WidthAverage(fits, self._weigh(fits, held_out)))
+        self._warn_unless_finished(
+            [fit.converged for average in averages for _, fit in average.kept]
+        )
+        return averages
+
+    def _folds(self, labels: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        smallest = int(np.unique(labels, return_counts=True)[1].min())
+        if smallest < 2:
+            raise ValueError(
+                "length_scale='cv' needs at least two rows of every class; use 'averaged'."
+            )
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=seed)
+        return list(folds.split(labels, labels))
+
+    def _set_attributes(self, kernels: list[Kernel], codes: np.ndarray) -> None:
+        averages = self._averages
+        stationary = kernels[0].stationary
+        self.length_scales_ = np.array([k.length_scale[0] for k in kernels]) if stationary else None
+        weights = np.stack([average.weights for average in averages])
+        self.length_scale_weights_ = weights[0] if len(averages) == 1 else weights
+        self.active_vectors_ = np.unique(np.concatenate([average.rows for average in averages]))
+        best = [average.best for average in averages]
+        self.log_evidence_ = float(sum(fit.evidence for fit in best))
+        self.evidence_path_ = best[0].path if len(best) == 1 else [fit.path for fit in best]
+        own, wrong = self._judge_left_out(codes)
+        self.loo_log_loss_ = float(-np.mean(np.log(np.maximum(own, np.finfo(float).tiny))))
+        self.loo_error_ = float(np.mean(wrong))
+        self.models_ = self._describe_models(kernels)
+
+    def _judge_left_out(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return each row's left-out probability of its class, and whether it is taken wrong."""
+        own = [average.left_out for average in self._averages]
+        if len(self.classes_) == 2:
+            return own[0], own[0] < 0.5
+        true = codes.astype(np.intp)
+        if len(own) == 1:
+            kept = self._averages[0].kept
+            several = [(w, fit) for w, fit in kept if isinstance(fit, FittedMultinomial)]
+            each = np.sum([w * fit.left_out for w, fit in several], axis=0)
+        else:
+            classes = np.arange(len(own))[:, None]
+            each = normalized_shares(list(np.where(classes == true, own, 1.0 - np.array(own))))
+        return each[np.arange(len(each)), true], each.argmax(axis=1) != true
+
+    def _describe_models(self, kernels: list[Kernel]) -> pd.DataFrame:
+        rows = []
+        for number, average in enumerate(self._averages):
+            for kernel, weight, fit in zip(kernels, average.weights, average.fits, strict=True):
+                row = {"class": self.classes_[number]} if len(self._averages) > 1 else {}
+                row |= {
+                    "length_scale": kernel.length_scale[0] if kernel.stationary else np.nan,
+                    "weight": weight,
+                    "n_vectors": len(fit.rows),
+                    "log_evidence": fit.evidence,
+                    "loo_log_loss": -float(fit.log_left_out.mean()),
+                }
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    # prediction
+
+    def _mean_response(self, X: Any) -> np.ndarray:
+        # by feature, as compiled kernels read rows: turned round once for all widths
+        return self._mixed_probabilities(self._prepare(X, "F"))
+
+    def _mixed_probabilities(self, features: np.ndarray) -> np.ndarray:
+        found = [average.probability(features) for average in self._averages]
+        return found[0] if len(found) == 1 else normalized_shares(found)
+
+    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
+        """Return draws of the class probabilities, for histograms of single cases.
+
+        A draw has a width and weights from their normal laws. It is the same function at every
+        call.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        thin : int, default=1
+            Return every ``thin``-th draw only.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_classes)
+            With ``thin=1`` there are 1,000 of them. Their mean is ``predict_proba(X)`` but for
+            their number, and, with models of one class each, for their being normalised one by one.
+        """
+        features, thin = self._prepare(X), check_count("thin", thin)
+        draws = [
+            expansion_draws(average.kept, features, thin, stream)
+            for stream, average in enumerate(self._averages)
+        ]
+        if draws[0].shape[2] > 1:
+            return softmax(draws[0], axis=2)
+        positive = [self._positive(latent[:, :, 0]) for latent in draws]
+        return by_class(positive[0], 2) if len(positive) == 1 else normalized_shares(positive)
+
+    def _positive(self, latent: np.ndarray) -> np.ndarray:
+        """Return the probability of +1 at latent values."""
+        if self._likelihood() == PROBIT:
+            return ndtr(latent)
+        return expit(PROBIT_SLOPE * latent if self._likelihood() == SCALED_LOGIT else latent)
+
+    def _likelihood(self) -> int:
+        best = self._averages[0].best
+        return best.likelihood if isinstance(best, FittedClassifier) else LOGIT
+
+    def _link(self, probability: np.ndarray) -> np.ndarray:
+        return ndtri(probability) if self._likelihood() == PROBIT else logit(probability)
+
+
+def _fit_fold(
+    fit: Any,
+    kernel: Kernel,
+    features: np.ndarray,
+    labels: np.ndarray,
+    candidates: Candidates,
+    method: Method,
+    fold: tuple[np.ndarray, np.ndarray],
+    report: Any,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of a fold and the log probability of their labels, fitted without them."""
+    kept, held = fold
+    inner = features[np.ix_(kept, kept)] if kernel.precomputed else features[kept]
+    outer = features[np.ix_(held, kept)] if kernel.precomputed else features[held]
+    fitted = fit(kernel, inner, labels[kept], without_rows(candidates, kept), method, report)
+    found = fitted.probability(outer)
+    if found.ndim > 1:
+        own = found[np.arange(len(held)), labels[held].astype(np.intp)]
+    else:
+        own = np.where(labels[held] > 0, found, 1.0 - found)
+    return held, np.log(np.maximum(own, np.finfo(np.float64).tiny))

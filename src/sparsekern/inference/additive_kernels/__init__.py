@@ -1,1 +1,0 @@
-"""Additive kernel models, one weight vector per kernel, by variational inference."""

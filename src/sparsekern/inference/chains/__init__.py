@@ -1,0 +1,1 @@
+"""Chains: how long they run, in which legs, and how they are saved."""

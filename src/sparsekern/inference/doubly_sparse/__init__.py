@@ -1,0 +1,1 @@
+"""The doubly-sparse kernel model: its sweep and its samplers."""

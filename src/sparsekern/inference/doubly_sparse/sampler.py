@@ -1,0 +1,280 @@
+"""The doubly-sparse kernel model as a sampler for the chain runner."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...model import LARGEST_SLAB, DoublySparseModel, check_compatible
+from ..chains.plan import Plan
+from ..feature_search.graph import MOST_FEATURES, NEIGHBORS, correlation_graph
+from ..feature_search.pairs import promising_pairs, rank_polynomials
+from .continuous_spike import run_continuous_spike
+from .first_feature import single_feature_evidence
+from .sweep import (
+    DoublySparseDraws,
+    DoublySparseSettings,
+    DoublySparseState,
+    DoublySparseWorkspace,
+    open_workspace,
+    run_doubly_sparse,
+)
+
+REQUIRES = frozenset({"working response"})
+_ALONE, _STRETCHED = 0, 3  # rows of DIRECTIONS
+_START_VECTORS = 10
+_PAIRS = 8  # of features, in each list of those that may matter only together
+_PAIR_ROWS = 500  # by which they are judged
+_TRIED_BANDWIDTH = 0.3  # at which single features are compared for a start
+
+
+class DoublySparseSampler:
+    """Chains of a doubly-sparse kernel model.
+
+    Parameters
+    ----------
+    model : DoublySparseModel
+    features : ndarray of shape (n, p)
+        Training rows.
+    response : ndarray of shape (n,)
+        Responses as the likelihood wants them.
+    candidates : ndarray of int or None
+        Training rows that may become active; None: all.
+    toggles, pair_toggles, swaps, walks, moves, scans : int
+        Toggled features and pairs of them, exchanged features, rounds of walks, active-set moves
+        and latent scans of a sweep.
+    n_monitored : int
+        Training rows whose expected response is followed for convergence.
+    """
+
+    refresh_every = 1
+
+    def __init__(
+        self,
+        model: DoublySparseModel,
+        features: np.ndarray,
+        response: np.ndarray,
+        *,
+        candidates: np.ndarray | None = None,
+        toggles: int = 20,
+        pair_toggles: int = 4,
+        swaps: int = 2,
+        walks: int = 4,
+        moves: int = 20,
+        scans: int = 3,
+        n_monitored: int = 10,
+    ) -> None:
+        check_compatible(
+            model, "The Gibbs sampler", REQUIRES, "a likelihood with a Gaussian working response"
+        )
+        n, p = features.shape
+        latents = np.atleast_2d(model.likelihood.start_working(response[:1])).shape[0]
+        if model.spike_variance is not None and latents > 1:
+            raise ValueError(
+                f"spike_variance={model.spike_variance:g} cannot be used with the "
+                f"{model.likelihood.name} likelihood; leave spike_variance=None, or use "
+                "likelihood='logit', which has a model for each class."
+            )
+        self.model, self.features, self.response = model, features, response
+        self.monitored_rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
+        rows = np.arange(n) if candidates is None else np.unique(candidates)
+        self._columns = np.ascontiguousarray(features.T)
+        chosen = model.select_vectors and model.spike_variance is None
+        self._largest = min(model.max_active, len(rows)) if chosen else len(rows)
+        self._room = min(model.max_features, p) if model.select_features else p
+        bounds = {"n_active": (self._largest, len(rows)), "n_features": (self._room, p)}
+        self.limits = {name: most for name, (most, all_) in bounds.items() if most < all_}
+        provides = model.likelihood.provides
+        log_odds = math.log(model.vector_probability / (1.0 - model.vector_probability))
+        slices = [] if model.slab_prior is None else [_ALONE]
+        if slices and "free latents" in provides:
+            slices.append(_STRETCHED)
+        inclusion = model.feature_probability
+        self.settings = DoublySparseSettings(
+            log_weights=log_odds * np.arange(self._largest + 1.0),
+            candidates=rows,
+            monitored_rows=self.monitored_rows,
+            diagonal=np.full((1, n), float(self._largest + 1)),
+            log_odds=math.log(inclusion / (1.0 - inclusion)) if inclusion < 1.0 else math.inf,
+            graph=correlation_graph(
+                self._columns, NEIGHBORS if model.select_features and p <= MOST_FEATURES else 0
+            ),
+            pairs=self._list_pairs(pair_toggles),
+            toggles=toggles if model.select_features else 0,
+            pair_toggles=pair_toggles,
+            swaps=swaps,
+            walks=walks,
+            moves=moves if chosen else 0,
+            scans=scans,
+            directions=np.array(slices, dtype=np.int64),
+            function_moves="function moves" in provides and bool(slices),
+        )
+
+    def _list_pairs(self, toggles: int) -> np.ndarray:
+        """Return the pairs of features that may matter only together, by the responses alone."""
+        none = np.zeros((0, 2), np.int64)
+        p, n = self._columns.shape
+        if not self.model.select_features or toggles == 0 or p > MOST_FEATURES or self._room < 2:
+            return none
+        rows = np.linspace(0, n - 1, min(n, _PAIR_ROWS)).astype(np.int64)
+        polynomials = rank_polynomials(self._columns[:, rows])
+        working = np.atleast_2d(self.model.likelihood.start_working(self.response))[:, rows]
+        lists = [promising_pairs(polynomials, response, _PAIRS) for response in working]
+        return np.unique(np.vstack([none, *lists]), axis=0)
+
+    @property
+    def engine(self) -> str:
+        """Name of the compiled code: there is one for each likelihood."""
+        kind = "doubly_sparse" if self.model.spike_variance is None else "continuous_spike"
+        return f"run_{kind}-{type(self.model.likelihood).__name__}"
+
+    def start(self, rng: np.random.Generator, chain: int) -> Any:
+        """Start sparse: the best single feature for the first chain, none to four for the others.
+
+        A kernel of many features is close to the identity matrix, from where no chain finds back.
+        """
+        started = rng.permutation(self.settings.candidates)[:_START_VECTORS]
+        return self._start_from(started, rng, chain)
+
+    def _start_from(
+        self, started: np.ndarray, rng: np.random.Generator, chain: int
+    ) -> DoublySparseState:
+        """Start with the given active rows."""
+        model, settings = self.model, self.settings
+        n, p = self.features.shape
+        rows = np.zeros(self._largest + 1, np.int64)
+        count = self._largest
+        slab = np.zeros(0 if model.spike_variance is None else n, np.int64)
+        if model.spike_variance is not None:
+            rows[:count] = settings.candidates
+            slab[started if model.select_vectors else settings.candidates] = 1
+        elif model.select_vectors:
+            count = min(count, len(started))
+            rows[:count] = started[:count]
+        else:
+            rows[:count] = settings.candidates
+        working = np.atleast_2d(model.likelihood.start_working(self.response)).copy()
+        noise = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
+        if model.noise_prior is not None:
+            shape, rate = model.noise_prior
+            noise[:2] = shape + 0.5 * n, rate
+        variance = model.slab_variance
+        if model.slab_prior is not None:
+            variance = model.slab_prior[1] / (model.slab_prior[0] + 1.0) * 2.0 ** (chain % 4 - 1.5)
+            variance = min(variance, 0.5 * LARGEST_SLAB)
+        state = DoublySparseState(
+            sweep=np.zeros(1, np.int64),
+            n_active=np.array([count], dtype=np.int64),
+            rows=rows,
+            n_features=np.zeros(1, np.int64),
+            features=np.zeros(self._room, np.int64),
+            bandwidths=np.zeros(self._room),
+            response=working,
+            precision=np.ones(n),
+            noise=noise,
+            parameters=model.likelihood.start_parameters(),
+            variances=np.array([model.intercept_variance, variance]),
+            slice_width=np.array([1.0, 1.0, 0.2, 0.2, 0.5]),
+            log_step=np.full(p, math.log(0.5)),
+            steps=np.zeros(p, np.int64),
+            slab=slab,
+            tallies=np.zeros((9, 2), np.int64),
+        )
+        self._start_features(rng, chain, state)
+        return state
+
+    def _start_features(
+        self, rng: np.random.Generator, chain: int, state: DoublySparseState
+    ) -> None:
+        p = self.features.shape[1]
+        if not self.model.select_features:
+            state.n_features[0] = p
+            state.features[:] = np.arange(p)
+            state.bandwidths[:] = 1.0 / p
+            return
+        if chain % 4 == 0 and self._room > 0:
+            chosen = np.array([self._best_feature(state)])
+        else:
+            count = min(self._room, p, int(rng.integers(0, 5)))
+            chosen = rng.permutation(p)[:count]
+        state.n_features[0] = len(chosen)
+        state.features[: len(chosen)] = chosen
+        state.bandwidths[: len(chosen)] = rng.standard_exponential(len(chosen))
+        if chain % 4 == 0:
+            state.bandwidths[: len(chosen)] = _TRIED_BANDWIDTH
+
+    def _best_feature(self, state: DoublySparseState) -> int:
+        """Return the feature whose kernel alone has the largest evidence."""
+        work = self._start_workspace(state)
+        return int(np.argmax(single_feature_evidence(work, _TRIED_BANDWIDTH)))
+
+    def _start_workspace(self, state: DoublySparseState) -> DoublySparseWorkspace:
+        """Return memory in which a start is looked for."""
+        return self._open_one(state)
+
+    def allocate(self, plan: Plan) -> DoublySparseDraws:
+        """Return empty arrays for one chain."""
+        kept, largest = plan.draws, self._largest
+        latents = np.atleast_2d(self.model.likelihood.start_working(self.response[:1])).shape[0]
+        return DoublySparseDraws(
+            n_active=np.zeros(kept, np.int32),
+            rows=np.zeros((kept, largest), np.int32),
+            n_features=np.zeros(kept, np.int32),
+            features=np.zeros((kept, self._room), np.int32),
+            bandwidths=np.zeros((kept, self._room)),
+            coefficients=np.zeros((kept, latents, largest)),
+            intercept=np.zeros((kept, latents)),
+            variances=np.zeros((kept, 2)),
+            noise_variance=np.zeros(kept),
+            parameters=np.zeros((kept, len(self.model.likelihood.start_parameters()))),
+            log_likelihood=np.zeros(kept),
+            monitored=np.zeros((kept, len(self.monitored_rows))),
+            slab=np.zeros((kept, 0 if self.model.spike_variance is None else largest), np.int8),
+            size_trace=np.zeros(plan.sweeps, np.int32),
+            features_trace=np.zeros(plan.sweeps, np.int32),
+        )
+
+    def open(self, state: Any) -> Any:
+        """Return the memory of a running chain."""
+        return self._open_one(state)
+
+    def _open_one(self, state: DoublySparseState) -> DoublySparseWorkspace:
+        data = self.model.likelihood.compiled(self.response, state.parameters)
+        return open_workspace(state, self._columns, self.model.kind, data)
+
+    def advance(
+        self,
+        rngs: tuple[np.random.Generator, np.random.Generator],
+        state: DoublySparseState,
+        workspace: DoublySparseWorkspace,
+        draws: DoublySparseDraws,
+        stop: int,
+        plan: Plan,
+        fresh: bool,
+    ) -> None:
+        """Run compiled sweeps until ``stop``."""
+        shared = (rngs[0], state, workspace, self.model.prior, self.settings, draws)
+        lengths = (stop, plan.tune, plan.thin)
+        if self.model.spike_variance is None:
+            finite = run_doubly_sparse(*shared, *lengths)
+        else:
+            finite = run_continuous_spike(*shared, self.model.spike_variance, *lengths)
+        if not finite:
+            self._break_down()
+
+    def _break_down(self) -> None:
+        raise FloatingPointError(
+            "Sampling broke down numerically: the latent variables are no longer finite. "
+            "Rescale the inputs (standardize=True), or give a slab_prior of smaller rate."
+        )
+
+    def fingerprint_parts(self) -> list[Any]:
+        """Return what decides the draws: data, kernel, settings."""
+        model = self.model
+        described = {name: value for name, value in vars(model).items() if name != "likelihood"}
+        return [
+            self.features, self.response, *self.settings, sorted(described.items()),
+            model.likelihood.name, sorted(vars(model.likelihood).items()),
+        ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""What searches and chains over feature sets share."""

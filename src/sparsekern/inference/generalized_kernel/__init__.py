@@ -1,0 +1,1 @@
+"""The generalized kernel model: its sweep and its sampler."""

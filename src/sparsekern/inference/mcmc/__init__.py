@@ -1,1 +1,0 @@
-"""Markov chain Monte Carlo: the sweep's moves, one file each, and the chain runner."""

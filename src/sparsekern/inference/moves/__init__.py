@@ -1,0 +1,1 @@
+"""Moves of the samplers: one file for each kind."""

@@ -1,0 +1,29 @@
+"""A kept draw: noise and coefficients, drawn given everything else, and what follows from them."""
+
+from __future__ import annotations
+
+from ..._jit import jit
+from ...likelihoods._compiled import monitor, total_log_likelihood
+from ...linalg.whitened_factor import VARIANCE
+from ...linalg.whitened_response import draw_coefficients, draw_noise
+
+
+@jit
+def store_function(rng, state, work, settings, draws, at):
+    """Draw noise and coefficients and write them down as kept draw ``at``, with what follows."""
+    factor, functions = work.factor, work.functions
+    draw_noise(rng, factor)
+    for c in range(draws.coefficients.shape[1]):
+        draws.intercept[at, c] = draw_coefficients(
+            rng, factor, c, draws.coefficients[at, c], functions[c]
+        )
+    draws.n_active[at] = state.n_active[0]
+    for a in range(state.n_active[0]):
+        draws.rows[at, a] = state.rows[a]
+    draws.variances[at] = state.variances
+    variance = factor.noise[VARIANCE]
+    draws.noise_variance[at] = variance
+    draws.parameters[at] = state.parameters
+    draws.log_likelihood[at] = total_log_likelihood(work.data, functions, variance)
+    for m in range(settings.monitored_rows.shape[0]):
+        draws.monitored[at, m] = monitor(work.data, functions, settings.monitored_rows[m])

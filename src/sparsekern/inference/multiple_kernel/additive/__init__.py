@@ -1,0 +1,1 @@
+"""Multiple kernel learning with a function of its own for each kernel."""

@@ -1,0 +1,1 @@
+"""Multiple kernel learning with one vector of sample weights for all kernels."""

@@ -1,0 +1,1 @@
+"""What fits return: draws, ready for prediction."""

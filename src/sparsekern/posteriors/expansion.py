@@ -1,0 +1,133 @@
+r"""Posterior draws of functions that rest on a few training rows each, and what is read from them.
+
+Draw t holds intercepts and coefficients at its own few active vectors. The union of active vectors
+over all draws is kept once; a draw is a row of indices into it. Prediction averages the response
+over draws, :math:`\frac1T\sum_t\mathrm{mean}(f_t(x))`, in blocks of bounded memory. How a draw's
+function is evaluated is for the kinds of expansion to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from ..likelihoods._contract import Likelihood
+
+_BLOCK_NUMBERS = 4_000_000  # latent values held at once
+Self = TypeVar("Self", bound="ExpansionPosterior")
+
+
+@dataclass(frozen=True)
+class ExpansionPosterior:
+    """Draws of latent functions c.
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+    rows : ndarray of shape (v,)
+        Sorted training rows that are active in any draw.
+    vectors : ndarray of shape (v, p)
+        Their features (empty columns for a precomputed kernel).
+    counts : ndarray of shape (chains, draws)
+        Active vectors of each draw.
+    slots : ndarray of shape (chains, draws, k)
+        Indices into ``rows``; only the first ``counts`` entries hold.
+    coefficients : ndarray of shape (chains, draws, latents, k, kernels)
+    intercepts : ndarray of shape (chains, draws, latents)
+    noise_variances : ndarray of shape (chains, draws)
+        Variance of the noise, one where it is known.
+    parameters : ndarray of shape (chains, draws, r)
+        The likelihood's own parameters.
+    """
+
+    likelihood: Likelihood
+    rows: np.ndarray
+    vectors: np.ndarray
+    counts: np.ndarray
+    slots: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    noise_variances: np.ndarray
+    parameters: np.ndarray
+
+    @property
+    def n_draws(self) -> int:
+        """Draws over all chains."""
+        return self.counts.size
+
+    @property
+    def n_latents(self) -> int:
+        """Latent functions of each draw."""
+        return self.intercepts.shape[-1]
+
+    def thinned(self: Self, thin: int) -> Self:
+        """Return every ``thin``-th draw of each chain."""
+        kept = slice(None, None, thin)
+        return replace(
+            self,
+            counts=self.counts[:, kept],
+            slots=self.slots[:, kept],
+            coefficients=self.coefficients[:, kept],
+            intercepts=self.intercepts[:, kept],
+            noise_variances=self.noise_variances[:, kept],
+            parameters=self.parameters[:, kept],
+        )
+
+    def active_probabilities(self, n_rows: int) -> np.ndarray:
+        """Return the share of draws in which each training row is active."""
+        width = self.slots.shape[-1]
+        held = np.arange(width) < self.counts[..., None]
+        visits = np.bincount(self.slots[held], minlength=len(self.rows))
+        probabilities = np.zeros(n_rows)
+        probabilities[self.rows] = visits[: len(self.rows)] / self.n_draws
+        return probabilities
+
+    def latent_blocks(self, features: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield (rows of ``features``, latent draws of shape (draws, rows)), block after block.
+
+        With several latent functions the latent draws have a third axis.
+        """
+        step = max(1, _BLOCK_NUMBERS // max(1, self.n_draws * self.n_latents))
+        for start in range(0, len(features), step):
+            block = slice(start, min(start + step, len(features)))
+            with np.errstate(over="ignore", invalid="ignore"):  # judged once, below
+                latent = np.stack(self._latent(features[block]), axis=-1)
+                latent += self.intercepts.reshape(-1, 1, self.n_latents)
+            if not np.isfinite(latent).all():
+                raise ValueError(
+                    f"kernel={self._kernel_names()} overflows at some rows of X: their values are "
+                    "too large; check their units against the training data."
+                )
+            yield block, latent[..., 0] if self.n_latents == 1 else latent
+
+    def _latent(self, features: np.ndarray) -> list[np.ndarray]:
+        """Return the latent functions without intercept, each (draws, rows)."""
+        raise NotImplementedError
+
+    def _kernel_names(self) -> str:
+        """Return what to call the kernel in a sentence."""
+        raise NotImplementedError
+
+    def mean_response(self, features: np.ndarray) -> np.ndarray:
+        """Return the expected response at each row, averaged over draws."""
+        blocks = [self.likelihood.mean(f).mean(axis=0) for _, f in self.latent_blocks(features)]
+        return np.concatenate(blocks)
+
+    def response_draws(self, features: np.ndarray) -> np.ndarray:
+        """Return the expected response of every draw at each row, shape (draws, rows[, ..])."""
+        blocks = [self.likelihood.mean(latent) for _, latent in self.latent_blocks(features)]
+        return np.concatenate(blocks, axis=1)
+
+    def pointwise_log_likelihood(self, features: np.ndarray, response: np.ndarray) -> np.ndarray:
+        """Return log p(y_i | draw) with shape (chains, draws, rows)."""
+        out = np.empty((self.n_draws, len(features)))
+        variance = self.noise_variances.reshape(-1, 1)
+        parameters = self.parameters.reshape(self.n_draws, 1, -1)
+        for block, latent in self.latent_blocks(features):
+            out[:, block] = self.likelihood.log_likelihood(
+                response[block], latent, variance, parameters
+            )
+        return out.reshape(*self.counts.shape, len(features))

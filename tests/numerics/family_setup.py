@@ -57,8 +57,7 @@ def simulate(rng, likelihood, fitted, variance, parameters):
     """Draw responses given the function."""
     if likelihood.name in ("probit", "logit"):
         return np.where(rng.random(fitted.shape) < likelihood.mean(fitted), 1.0, -1.0)
-    noise = likelihood.draw_noise(rng, fitted.shape, parameters[:, None, :])
-    return fitted + np.sqrt(variance) * noise
+    return likelihood.sample(rng, fitted, variance, parameters[:, None, :])
 
 
 def alternate(likelihood, features, sweeps, seed, **options):

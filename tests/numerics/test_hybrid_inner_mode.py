@@ -9,11 +9,11 @@ from scipy.special import expit, gammaln, log_expit, log_ndtr
 from scipy.stats import norm, poisson
 
 from sparsekern.inference.hybrid._contract import Batch
-from sparsekern.inference.hybrid.count_terms import negative_binomial_terms, poisson_terms
 from sparsekern.inference.hybrid.inner_mode import find_mode
 from sparsekern.inference.hybrid.laplace_backend import LaplaceBackend
 from sparsekern.inference.hybrid.responses import RESPONSES
 from sparsekern.kernels.evaluate import RBF
+from sparsekern.likelihoods._count_terms import negative_binomial_terms, poisson_terms
 
 N, FREEDOM, LAST, INTERCEPT = 30, 4.0, -1.0, 10.0
 CASES = [

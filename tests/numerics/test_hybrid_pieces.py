@@ -23,7 +23,8 @@ from sparsekern.inference.hybrid.posterior import GlobalPosterior, LocalPosterio
 from sparsekern.inference.hybrid.rules import composite_rule, normal_draws
 from sparsekern.inference.hybrid.screening import univariate_evidence
 from sparsekern.kernels.feature_sums import FEATURE_KERNELS
-from sparsekern.predictive.mixture import NormalMixtures
+from sparsekern.likelihoods import Gaussian
+from sparsekern.predictive.mixture import Mixture
 
 STARTS = [(0.0, 0.7, -1.2), (0.0, 2.5, -2.5)]
 
@@ -87,9 +88,9 @@ def test_draws_of_parameters():
 def mixture():
     rng = np.random.default_rng(3)
     weights = rng.dirichlet(np.ones(5))
-    return NormalMixtures(
-        weights[:, None], 3 * rng.standard_normal((5, 4)), rng.standard_exponential((5, 4)),
-        0.3 * rng.standard_exponential((5, 1)),
+    return Mixture(
+        Gaussian(), weights[:, None], 3 * rng.standard_normal((5, 4)),
+        rng.standard_exponential((5, 4)), 0.3 * rng.standard_exponential((5, 1)),
     )  # fmt: skip
 
 
@@ -240,7 +241,7 @@ def joined(law, points):
         for k in range(4)
     )
     assert means.shape[1] == len(points)
-    return NormalMixtures(weights, means, variances, np.exp(last))
+    return Mixture(Gaussian(), weights, means, variances, np.exp(last))
 
 
 def shares(models):

@@ -4,7 +4,12 @@ from .gaussian import Gaussian
 from .hinge import Hinge
 from .logit import Logit
 from .multinomial_probit import MultinomialProbit
+from .negative_binomial import NegativeBinomial
+from .poisson import Poisson
 from .probit import Probit
 from .student import StudentT
 
-__all__ = ["Gaussian", "Hinge", "Logit", "MultinomialProbit", "Probit", "StudentT"]
+__all__ = [
+    "Gaussian", "Hinge", "Logit", "MultinomialProbit", "NegativeBinomial", "Poisson", "Probit",
+    "StudentT",
+]  # fmt: skip

@@ -14,7 +14,15 @@ Abilities
 "free latents"
     The working response may be stretched (its law knows its sign only).
 "learned noise"
-    The variance of the noise is a parameter; the class is a :class:`NoiseLaw` too.
+    The variance of the noise is a parameter.
+"law"
+    The law of a new response given its latent value; the class is a :class:`ResponseLaw` too.
+"normal noise"
+    The law is normal around f, so that a normal f is integrated out by adding variances.
+"averaged mean"
+    ``averaged_mean(means, variances)``: the mean of a response whose latent value is normal.
+"terms"
+    Log density, slope and curvature in f of one response, for inner Laplace approximations.
 "inner products suffice"
     The working response is the response and the precision is common, so that the data may be
     rotated.
@@ -32,6 +40,7 @@ class Likelihood(Protocol):
     """The face of a likelihood in prediction, diagnostics and reports."""
 
     name: ClassVar[str]
+    support: ClassVar[str]  # what responses are: "labels", "reals" or "counts"
     provides: ClassVar[frozenset[str]]
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
@@ -70,24 +79,48 @@ class Likelihood(Protocol):
 
 
 @runtime_checkable
-class NoiseLaw(Protocol):
-    r"""Law of :math:`y=f+\sigma\varepsilon` for predictive statements.
+class ResponseLaw(Protocol):
+    r"""Law of a new response given its latent value f: what predictions are made of.
 
-    ``parameters`` are the likelihood's own, last axis, of every draw (first axis).
+    ``variance`` is that of the noise, where the likelihood has one, ``parameters`` are the
+    likelihood's own (last axis); everything broadcasts.
     """
+
+    support: ClassVar[str]
+    provides: ClassVar[frozenset[str]]
+
+    def mean(self, latent: np.ndarray) -> np.ndarray:
+        """Return E[y | f]; the centre of the law where it has no mean."""
+        ...
+
+    def read_last(self, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return noise variance and parameters that the logarithm of one number stands for.
+
+        It is the last parameter of a model whose likelihood has one number to learn: the variance
+        of the noise, or the dispersion of counts.
+        """
+        ...
+
+    def response_variance(
+        self, latent: np.ndarray, variance: Any, parameters: np.ndarray
+    ) -> np.ndarray:
+        """Return Var[y | f], infinite where there is none."""
+        ...
 
     def distribution(
         self, response: np.ndarray, latent: np.ndarray, variance: Any, parameters: np.ndarray
     ) -> np.ndarray:
-        """Return P(Y <= y) of a new response."""
+        """Return P(Y <= y | f)."""
         ...
 
-    def noise_factor(self, parameters: np.ndarray) -> np.ndarray:
-        """Return the variance of the noise over sigma^2, infinite where there is none."""
-        ...
-
-    def draw_noise(
-        self, rng: np.random.Generator, shape: tuple[int, ...], parameters: np.ndarray
+    def log_likelihood(
+        self, response: np.ndarray, latent: np.ndarray, variance: Any, parameters: np.ndarray
     ) -> np.ndarray:
-        """Return draws of epsilon, one row for each draw of the parameters."""
+        """Return the log density, or probability, of y given f."""
+        ...
+
+    def sample(
+        self, rng: np.random.Generator, latent: np.ndarray, variance: Any, parameters: np.ndarray
+    ) -> np.ndarray:
+        """Return a new response for each latent value."""
         ...

@@ -29,8 +29,9 @@ class Gaussian:
     r"""Real responses, :math:`y\sim N(f,\sigma^2)`."""
 
     name: ClassVar[str] = "gaussian"
+    support: ClassVar[str] = "reals"
     provides: ClassVar[frozenset[str]] = frozenset(
-        {"working response", "learned noise", "inner products suffice"}
+        {"working response", "learned noise", "inner products suffice", "law", "normal noise"}
     )
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
@@ -57,15 +58,21 @@ class Gaussian:
         """Return P(Y <= y) of a new response."""
         return ndtr((response - latent) / np.sqrt(variance))
 
-    def noise_factor(self, parameters: np.ndarray) -> np.ndarray:
-        """Return the variance of the noise over sigma^2 (parameters: last axis)."""
-        return np.ones(parameters.shape[:-1])
+    def read_last(self, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return noise variance and parameters that the logarithm of one number stands for."""
+        return np.exp(last), np.zeros(0)
 
-    def draw_noise(
-        self, rng: np.random.Generator, shape: tuple[int, ...], parameters: np.ndarray
+    def response_variance(
+        self, latent: np.ndarray, variance: Any, parameters: np.ndarray
     ) -> np.ndarray:
-        """Return standard noise, one row for each draw."""
-        return rng.standard_normal(shape)
+        """Return the variance of the noise."""
+        return np.broadcast_to(variance, np.broadcast_shapes(latent.shape, np.shape(variance)))
+
+    def sample(
+        self, rng: np.random.Generator, latent: np.ndarray, variance: Any, parameters: np.ndarray
+    ) -> np.ndarray:
+        """Return f plus noise."""
+        return latent + np.sqrt(variance) * rng.standard_normal(latent.shape)
 
     def start_parameters(self) -> np.ndarray:
         """Return no parameters."""

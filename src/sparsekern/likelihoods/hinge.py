@@ -37,6 +37,7 @@ class Hinge(WithoutParameters):
     r"""Two classes, responses -1 and +1, pseudo-likelihood :math:`\exp(-2\max(1-yf,0))`."""
 
     name: ClassVar[str] = "hinge"
+    support: ClassVar[str] = "labels"
     provides: ClassVar[frozenset[str]] = frozenset({"working response", "function moves"})
 
     def mean(self, latent: np.ndarray) -> np.ndarray:

@@ -19,6 +19,9 @@ from ._augmented import update_by_function
 from ._compiled import register
 from ._without_parameters import WithoutParameters
 
+_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(32)
+_NODE_WEIGHTS = _NODE_WEIGHTS / _NODE_WEIGHTS.sum()
+
 
 class LogitData(NamedTuple):
     """Labels for compiled code."""
@@ -30,7 +33,10 @@ class Logit(WithoutParameters):
     r"""Two classes, responses -1 and +1, :math:`P(y=1)=1/(1+e^{-f})`."""
 
     name: ClassVar[str] = "logit"
-    provides: ClassVar[frozenset[str]] = frozenset({"working response", "function moves"})
+    support: ClassVar[str] = "labels"
+    provides: ClassVar[frozenset[str]] = frozenset(
+        {"working response", "function moves", "terms", "averaged mean"}
+    )
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
         """Return the probability of +1."""
@@ -39,6 +45,14 @@ class Logit(WithoutParameters):
     def link(self, mean: np.ndarray) -> np.ndarray:
         """Return the latent value of a probability."""
         return logit(mean)
+
+    def averaged_mean(self, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+        """Return the probability of +1 for a normal f, by Gauss and Hermite's rule."""
+        total = np.zeros(np.shape(means))
+        deviation = np.sqrt(variances)
+        for node, weight in zip(_NODES, _NODE_WEIGHTS, strict=True):
+            total += weight * expit(means + node * deviation)
+        return total
 
     def log_likelihood(
         self,

@@ -58,6 +58,7 @@ class MultinomialProbit:
     """
 
     name: ClassVar[str] = "multinomial probit"
+    support: ClassVar[str] = "labels"
     provides: ClassVar[frozenset[str]] = frozenset({"working response", "free latents"})
 
     def __init__(self, n_classes: int) -> None:

@@ -41,8 +41,9 @@ class Probit(WithoutParameters):
     r"""Two classes, responses -1 and +1, :math:`P(y=1)=\Phi(f)`."""
 
     name: ClassVar[str] = "probit"
+    support: ClassVar[str] = "labels"
     provides: ClassVar[frozenset[str]] = frozenset(
-        {"working response", "function moves", "free latents"}
+        {"working response", "function moves", "free latents", "terms", "averaged mean"}
     )
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
@@ -52,6 +53,10 @@ class Probit(WithoutParameters):
     def link(self, mean: np.ndarray) -> np.ndarray:
         """Return the latent value of a probability."""
         return ndtri(mean)
+
+    def averaged_mean(self, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+        r"""Return the probability of +1 for a normal f, :math:`\Phi(\mu/\sqrt{1+v})`."""
+        return ndtr(means / np.sqrt(1.0 + variances))
 
     def log_likelihood(
         self,

@@ -41,7 +41,10 @@ class StudentT:
     """
 
     name: ClassVar[str] = "student_t"
-    provides: ClassVar[frozenset[str]] = frozenset({"working response", "learned noise"})
+    support: ClassVar[str] = "reals"
+    provides: ClassVar[frozenset[str]] = frozenset(
+        {"working response", "learned noise", "law", "terms"}
+    )
     parameter_names: ClassVar[tuple[str, ...]] = ("degrees_of_freedom",)
 
     def __init__(self, degrees: Sequence[float] = GRID) -> None:
@@ -73,16 +76,24 @@ class StudentT:
         """Return P(Y <= y) of a new response."""
         return stdtr(parameters[..., 0], (response - latent) / np.sqrt(variance))
 
-    def noise_factor(self, parameters: np.ndarray) -> np.ndarray:
-        """Return nu / (nu - 2), infinite up to two degrees of freedom."""
-        nu = parameters[..., 0]
-        return np.where(nu > 2, nu / np.maximum(nu - 2, 1e-300), np.inf)
+    def read_last(self, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return noise variance and parameters that the logarithm of one number stands for."""
+        return np.exp(last), np.array(self.degrees[:1])
 
-    def draw_noise(
-        self, rng: np.random.Generator, shape: tuple[int, ...], parameters: np.ndarray
+    def response_variance(
+        self, latent: np.ndarray, variance: Any, parameters: np.ndarray
     ) -> np.ndarray:
-        """Return standard noise, one row for each draw."""
-        return rng.standard_t(np.broadcast_to(parameters[..., 0], shape))
+        r"""Return :math:`\sigma^2\nu/(\nu-2)`, infinite up to two degrees of freedom."""
+        nu = parameters[..., 0]
+        factor = np.where(nu > 2, nu / np.maximum(nu - 2, 1e-300), np.inf)
+        return variance * factor + 0.0 * latent
+
+    def sample(
+        self, rng: np.random.Generator, latent: np.ndarray, variance: Any, parameters: np.ndarray
+    ) -> np.ndarray:
+        """Return f plus noise."""
+        degrees = np.broadcast_to(parameters[..., 0], latent.shape)
+        return latent + np.sqrt(variance) * rng.standard_t(degrees)
 
     def start_parameters(self) -> np.ndarray:
         """Return the middle of the grid."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, ndtr, ndtri
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice, check_flag
 from ...inference.hybrid.rules import even_draws
-from ...predictive.laws import class_probability
+from ...likelihoods import Logit, Probit
 from ..shared.class_face import ClassFace, by_class, encode_classes, normalized_shares
 from ..shared.counts import check_count
 from ..shared.documentation import documented
@@ -20,6 +19,8 @@ from .candidates import in_content_order
 from .family import INTEGRATIONS, HybridSearchEstimator
 from .memory import check_draws
 from .one_vs_rest import HybridOneVsRest
+
+_LAWS: dict[str, Any] = {"logit": Logit(), "probit": Probit()}
 
 
 @documented
@@ -171,7 +172,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
 
     def _fit(self, X: Any, y: Any) -> None:
         settings = self._check_search_parameters()
-        check_choice("likelihood", self.likelihood, ("logit", "probit"))
+        check_choice("likelihood", self.likelihood, tuple(_LAWS))
         check_count("local_neighbors", self.local_neighbors, 2)
         check_draws(self)
         check_choice("integration", self.integration, INTEGRATIONS)
@@ -193,15 +194,16 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
 
     def _probability(self, X: Any) -> np.ndarray:
         """Return P(y = classes_[1]) for two classes."""
+        law = _LAWS[self.likelihood]
         found = [
-            (parts.weights * class_probability(self.likelihood, *parts[1:3])).sum(axis=0)
+            (parts.weights * law.averaged_mean(*parts[1:3])).sum(axis=0)
             for _, parts in self._components(X)
         ]
         return np.clip(np.concatenate(found), 0.0, 1.0)
 
     def _positive_draws(self, X: Any, count: int, joint: bool) -> np.ndarray:
         """Return draws of P(y = classes_[1]) for two classes."""
-        link = ndtr if self.likelihood == "probit" else expit
+        link = _LAWS[self.likelihood].mean
         if joint:
             return np.concatenate(
                 [link(latent) for _, latent, _ in self._latent_draws(X, count)], axis=1
@@ -220,7 +222,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         return self._probability(X)
 
     def _link(self, probability: np.ndarray) -> np.ndarray:
-        return ndtri(probability) if self.likelihood == "probit" else logit(probability)
+        return _LAWS[self.likelihood].link(probability)
 
     def sample_proba(self, X: Any, *, thin: int = 1, joint: bool = False) -> np.ndarray:
         r"""Return draws of the class probabilities, for histograms of single cases.

@@ -14,8 +14,8 @@ from ...inference.chains.plan import Plan
 from ...inference.hybrid.comparator import sample_posterior
 from ...inference.hybrid.posterior import GlobalPosterior
 from ...inference.hybrid.search import HybridSearch
-from ...predictive.laws import NegativeBinomialLaw, PoissonLaw, StudentLaw
-from ...predictive.mixture import LatentMixtures, NormalMixtures
+from ...likelihoods import Gaussian, NegativeBinomial, Poisson, StudentT
+from ...predictive.mixture import Mixture
 from ..shared.counts import check_count
 from ..shared.documentation import documented
 from ..shared.mixture_prediction import MixturePrediction
@@ -303,13 +303,12 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         self._posterior = GlobalPosterior(data, response, self._kind, True, sampled)
 
     def _mixtures(self, X: Any) -> Iterator[tuple[slice, Any]]:
+        law = self._law()
         for block, parts in self._components(X):
-            if self.noise == "gaussian":
-                yield block, NormalMixtures(*parts[:3], np.exp(parts.last))
-            else:
-                yield block, LatentMixtures(*parts, self._law())
+            yield block, Mixture(law, *parts[:3], *law.read_last(parts.last))
 
     def _law(self) -> Any:
         if self.noise == "student_t":
-            return StudentLaw(float(self.degrees_of_freedom))
-        return PoissonLaw() if self.noise == "poisson" else NegativeBinomialLaw()
+            return StudentT([float(self.degrees_of_freedom)])
+        laws = {"gaussian": Gaussian, "poisson": Poisson, "negative_binomial": NegativeBinomial}
+        return laws[self.noise]()

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from ..._checks import check_pair
-from ...predictive.mixture import NormalMixtures
+from ...likelihoods import Gaussian
+from ...predictive.mixture import Mixture
 from ..shared.documentation import documented
 from ..shared.output_prediction import OutputPrediction
 from ..shared.response_scale import measure_response
@@ -140,13 +141,13 @@ class BayesianMKLRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, M
 
     # prediction
 
-    def _laws(self, X: Any) -> list[NormalMixtures]:
+    def _laws(self, X: Any) -> list[Mixture]:
         """Return the predictive law of each output, in scaled units."""
         mean, covariance = self._moments(X)
         variance = np.einsum("noo->no", covariance)
         one, none = np.ones((1, 1)), np.zeros((1, 1))  # one component; the noise is in the variance
         return [
-            NormalMixtures(one, mean[None, :, o], variance[None, :, o], none)
+            Mixture(Gaussian(), one, mean[None, :, o], variance[None, :, o], none)
             for o in range(mean.shape[1])
         ]
 

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from ...predictive.laws import Law
-from ...predictive.mixture import LatentMixtures, NormalMixtures
+from ...likelihoods._contract import ResponseLaw
+from ...predictive.mixture import Mixture
 from .counts import check_count
 from .memory_guard import check_samples
 
@@ -24,9 +24,9 @@ class MixturePrediction:
     _spread: float
     _prepare: Callable[[Any], np.ndarray]
     _latent_draws: Callable[[Any, int], Iterator[tuple[slice, np.ndarray, np.ndarray]]]
-    _law: Callable[[], Law]  # of a response that is not Gaussian
+    _law: Callable[[], ResponseLaw]
 
-    def _mixtures(self, X: Any) -> Iterator[tuple[slice, NormalMixtures | LatentMixtures]]:
+    def _mixtures(self, X: Any) -> Iterator[tuple[slice, Mixture]]:
         """Yield slices of rows and their predictive laws, in scaled units."""
         raise NotImplementedError
 
@@ -91,10 +91,8 @@ class MixturePrediction:
         """
         check_is_fitted(self, "models_")
         count = -(-check_count("draws", self.draws) // check_count("thin", thin))
-        found = [
-            latent if self.noise == "gaussian" else self._law().mean(latent, last)
-            for _, latent, last in self._latent_draws(X, count)
-        ]
+        law = self._law()
+        found = [law.mean(latent) for _, latent, _ in self._latent_draws(X, count)]
         return self._centre + self._spread * np.concatenate(found, axis=1)
 
     def sample_predictive(

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from ...predictive.mixture import NormalMixtures
+from ...predictive.mixture import Mixture
 from .counts import check_count
 from .memory_guard import check_samples
 from .mixture_prediction import check_levels
@@ -21,7 +21,7 @@ class OutputPrediction:
     _spread: np.ndarray
     _single_output: bool
 
-    def _laws(self, X: Any) -> list[NormalMixtures]:
+    def _laws(self, X: Any) -> list[Mixture]:
         """Return the predictive law of each output, in scaled units."""
         raise NotImplementedError
 

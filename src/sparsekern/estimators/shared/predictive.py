@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from ..._checks import check_choice, check_positive
 from ...likelihoods import Gaussian, StudentT
-from ...likelihoods._contract import Likelihood, NoiseLaw
+from ...likelihoods._contract import Likelihood, ResponseLaw
 from ...predictive.quantile_search import find_quantile
 from .counts import check_count
 from .draws import DrawsEstimator
@@ -65,9 +65,9 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
         return len(self._training[1])
 
     @property
-    def _noise(self) -> NoiseLaw:
+    def _noise(self) -> ResponseLaw:
         likelihood = self._draws.likelihood
-        assert isinstance(likelihood, NoiseLaw)
+        assert isinstance(likelihood, ResponseLaw)
         return likelihood
 
     def pointwise_log_likelihood(self) -> np.ndarray:
@@ -107,9 +107,9 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
         """
         means, variances = [], []
         for _, latent, variance, parameters in self._components(X):
-            factor = self._noise.noise_factor(parameters)
+            own = self._noise.response_variance(latent, variance, parameters)
             means.append(latent.mean(axis=0))
-            variances.append(latent.var(axis=0) + (variance * factor).mean())
+            variances.append(latent.var(axis=0) + own.mean(axis=0))
         mean = self._centre + self._spread * np.concatenate(means)
         if not return_std:
             return mean
@@ -192,9 +192,8 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
             chosen = rng.integers(0, total, count)
         out = []
         for _, latent, variance, parameters in self._components(X):
-            shape = (len(chosen), latent.shape[1])
-            noise = self._noise.draw_noise(rng, shape, parameters[chosen])
-            out.append(latent[chosen] + np.sqrt(variance[chosen]) * noise)
+            drawn = latent[chosen], variance[chosen], parameters[chosen]
+            out.append(self._noise.sample(rng, *drawn))
         return self._centre + self._spread * np.concatenate(out, axis=1)
 
     def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:

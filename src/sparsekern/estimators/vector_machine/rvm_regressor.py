@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from ...inference.vector_machine.classification import Candidates, without_rows
 from ...inference.vector_machine.relevance import FittedRelevance, fit_relevance
 from ...kernels.resolve import Kernel
-from ...predictive.mixture import NormalMixtures
+from ...likelihoods import Gaussian
+from ...predictive.mixture import Mixture
 from ..shared.documentation import documented
 from ..shared.output_prediction import OutputPrediction
 from ..shared.response_scale import measure_response
@@ -203,13 +204,14 @@ class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMac
     def _function_draws(self, X: Any, thin: int) -> np.ndarray:
         return expansion_draws(self._models, self._prepare(X), thin)
 
-    def _laws(self, X: Any) -> list[NormalMixtures]:
+    def _laws(self, X: Any) -> list[Mixture]:
         """Return the predictive law of each output, in scaled units."""
         features = self._prepare(X)
         moments = [fit.moments(features) for _, fit in self._models]
         weights = np.array([[weight] for weight, _ in self._models])
         return [
-            NormalMixtures(
+            Mixture(
+                Gaussian(),
                 weights,
                 np.stack([mean[:, o] for mean, _ in moments]),
                 np.stack([variance[:, o] for _, variance in moments]),

@@ -23,8 +23,8 @@ import math
 import numpy as np
 
 from ..._jit import jit
+from ...likelihoods._count_terms import negative_binomial_terms, poisson_terms
 from ...random.half_line_moments import half_line_moments, log_normal_cdf
-from .count_terms import negative_binomial_terms, poisson_terms
 
 PROBIT, LOGIT, STUDENT, POISSON, NEGATIVE_BINOMIAL = range(5)
 RESPONSES = {

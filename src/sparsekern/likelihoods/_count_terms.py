@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import jit
+from .._jit import jit
 
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 _LARGEST = 300.0  # log means, and their distances, beyond which exponentials are cut

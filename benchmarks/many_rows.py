@@ -1,6 +1,6 @@
 """Every estimator at its defaults with 20,000 rows and ten features: time, memory, words, Ctrl-C.
 
-Each fit has a process and a terminal of its own and is sent Ctrl-C after 45 seconds. One that is
+Each fit has a process and a terminal of its own and is sent Ctrl-C after 30 seconds. One that is
 over sooner is run again and sent it half-way. `first word` is when the user first reads something
 on the error stream, `back after` the time from Ctrl-C until `fit` returns or raises, `gone after`
 until the process has ended (a sweep under way is not waited for by `fit`, but by Python's exit).
@@ -26,9 +26,9 @@ from tables import Row
 
 import sparsekern
 
-_SECONDS, _GRACE = 45.0, 60.0
+_SECONDS, _GRACE = 30.0, 60.0
 _MOST_SILENT, _MOST_MEGABYTES, _SOON = 10.0, 4000.0, 3.0
-_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\r\n]+")
+_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\r\n]+|\S+\.py:\d+: ")  # and no paths
 
 
 @dataclass

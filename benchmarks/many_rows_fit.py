@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import warnings
 
@@ -37,6 +38,7 @@ def compile_first(name: str) -> None:
 
 
 def main(name: str, rows: int) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
     compile_first(name)
     features, target = make_data(name, rows)
     model = getattr(sparsekern, name)(random_state=0)

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -16,8 +17,20 @@ from numpy.testing import assert_array_equal
 
 from sparsekern import GKMClassifier
 from sparsekern.estimators.shared.progress import TextProgress
+from sparsekern.inference.chains import checkpoint as checkpoint_module
 from sparsekern.inference.chains import runner as chains_module
 from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.generalized_kernel.sampler import GeneralizedKernelSampler
+
+
+class State(NamedTuple):
+    """The state of a chain that only counts."""
+
+    sweep: np.ndarray
+
+
+def refuse(self, smallest):
+    raise FloatingPointError
 
 
 def draws_of(model):
@@ -159,6 +172,92 @@ def test_ctrl_c_keeps_the_draws_and_warm_start_goes_on(two_classes, ctrl_c):
     model.set_params(warm_start=True).fit(X, y)
     assert model.n_draws_ == 3000
     assert_array_equal(draws_of(model)["scale"][:, :kept], before)
+
+
+@pytest.fixture
+def endless_leg(monkeypatch, ctrl_c):
+    """Legs that go beyond sweep 50 get stuck half-way, and somebody presses Ctrl-C."""
+    released, advance = threading.Event(), GeneralizedKernelSampler.advance
+    pressed = threading.Lock()
+
+    def stuck(self, rngs, state, workspace, draws, stop, *others):
+        if stop > 50 and not released.is_set():
+            advance(self, rngs, state, workspace, draws, 60, *others)
+            if pressed.acquire(blocking=False):  # once
+                os.kill(os.getpid(), signal.SIGINT)
+            released.wait(10)
+        advance(self, rngs, state, workspace, draws, stop, *others)
+
+    monkeypatch.setattr(chains_module, "_LEG_SECONDS", 1e3)  # legs end at sweeps 1, 5, 21, 50, ...
+    monkeypatch.setattr(chains_module, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(checkpoint_module, "_SECONDS_BETWEEN", 0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(GeneralizedKernelSampler, "advance", stuck)
+        yield released
+        released.set()
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_nobody_waits_for_a_leg_that_does_not_end(two_classes, tmp_path, endless_leg, n_jobs):
+    """It is as if it had never begun: for warm starts, for checkpoints, and for later writing."""
+    X, y = two_classes
+    settings = {"draws": 180, "tune": 20, "chains": 2, "random_state": 0, "n_jobs": n_jobs}
+    model = GKMClassifier(checkpoint=tmp_path, **settings)
+    with pytest.warns(UserWarning, match="interrupted after 30 of 180 draws"):
+        model.fit(X, y)
+    before = {name: values.copy() for name, values in draws_of(model).items()}
+    assert model.n_draws_ == 30 and before["scale"].shape[1] == 30
+    endless_leg.set()  # the threads write on
+    model.set_params(warm_start=True, checkpoint=None).fit(X, y)
+    resumed = GKMClassifier(checkpoint=tmp_path, **settings).fit(X, y)
+    whole = GKMClassifier(**settings).fit(X, y)
+    assert_same_draws(whole, model)
+    assert_same_draws(whole, resumed)
+    for name, values in before.items():
+        assert_array_equal(values, draws_of(whole)[name][:, :30], err_msg=name)
+
+
+def test_a_leg_that_takes_long_is_reported(two_classes, monkeypatch):
+    monkeypatch.setattr(chains_module, "_BEAT_SECONDS", 0.01)
+    heard = threading.Event()
+
+    class Slow:
+        refresh_every = 1
+
+        def start(self, rng, chain):
+            return State(np.zeros(1, np.int64))
+
+        def allocate(self, plan):
+            return ()
+
+        def open(self, state):
+            return None
+
+        def advance(self, rngs, state, workspace, draws, stop, plan, fresh):
+            assert heard.wait(10)
+            state.sweep[0] = stop
+
+    def report(number, fraction):
+        heard.set()
+        return False
+
+    plan = Plan(0, 1, 1)
+    chains = chains_module.start_chains(Slow(), plan, np.random.SeedSequence(0).spawn(1))
+    run = chains_module.run_chains([Slow()], chains, plan, report=report)
+    assert run.ended == "finished" and run.kept == 1
+
+
+def test_a_longer_run_leaves_the_chain_it_began_with(two_classes, short, monkeypatch):
+    """A warm start that fails must not have moved the chains of the fit before."""
+    X, y = two_classes
+    model = GKMClassifier(**short, warm_start=True).fit(X, y)
+    longer = short | {"draws": 2 * short["draws"]}
+    whole = pickle.loads(pickle.dumps(model)).set_params(**longer).fit(X, y)
+    with monkeypatch.context() as patched:
+        patched.setattr(GeneralizedKernelSampler, "_check_pivot", refuse)
+        with pytest.raises(FloatingPointError):
+            model.set_params(**longer).fit(X, y)
+    assert_same_draws(whole, model.fit(X, y))
 
 
 def test_ctrl_c_while_tuning_is_a_keyboard_interrupt(two_classes, ctrl_c):

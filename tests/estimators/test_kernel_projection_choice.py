@@ -70,6 +70,21 @@ def test_width_and_sharpness_are_averages(rows):
     assert_allclose(model.sharpness_, np.exp(own["weight"] @ np.log(own["sharpness"])))
 
 
+def test_rows_that_are_predicted_are_not_learned_from(rows, monkeypatch):
+    seen, predict = [], kernel_projection_search.predict_held_out
+
+    def watch(parts, *others):
+        seen.extend(parts)
+        return predict(parts, *others)
+
+    monkeypatch.setattr(kernel_projection_search, "predict_held_out", watch)
+    fit(rows, inference="least_squares")
+    assert len(seen) >= kernel_projection_search.FOLDS
+    for part in seen:
+        assert len(part.held_out[0]) > 0
+        assert len(part.labels) + len(part.held_out[0]) == len(rows[1])
+
+
 @pytest.mark.parametrize("n_components", [None, "log_score"])
 def test_neither_seed_nor_order_decide(rows, n_components):
     X, y = rows

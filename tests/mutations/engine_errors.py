@@ -7,6 +7,8 @@ VECTOR = "inference/vector_machine"
 KERNELS = "inference/multiple_kernel"
 PROJECTION = "inference/kernel_projection"
 PROJECTION_MOVES = "numerics/test_projection_moves.py"
+PROJECTION_SEARCH = "inference/kernel_projection/search.py"
+INNER_MODE = "numerics/test_hybrid_inner_mode.py"
 
 ENGINES = [
     Mutation(
@@ -272,5 +274,45 @@ ENGINES = [
         "self.kernel.diagonal(features) - 2.0 * means",
         "the squared distance from the centre holds the centre's own square",
         "numerics/test_projections.py -k 'everything or centring'",
+    ),
+    Mutation(
+        "inner-mode-step-without-the-weights",
+        f"{HYBRID}/inner_mode.py",
+        "step[i] = right[i] - math.sqrt(weights[i]) * rise[i]",
+        "step[i] = right[i] - rise[i]",
+        "the inverse of K^-1 + W has the root of W on both sides",
+        f"{INNER_MODE} -k independent",
+    ),
+    Mutation(
+        "inner-mode-evidence-with-half-the-determinant",
+        f"{HYBRID}/inner_mode.py",
+        "value -= math.log(root[i, i])",
+        "value -= 0.5 * math.log(root[i, i])",
+        "half the log determinant is the sum of the logarithms of the root's diagonal",
+        f"{INNER_MODE} -k evidence_of_large",
+    ),
+    Mutation(
+        "inner-mode-prior-around-zero",
+        f"{HYBRID}/inner_mode.py",
+        "total += value - 0.5 * a[i] * (f[i] - mean)",
+        "total += value - 0.5 * a[i] * f[i]",
+        "the prior is of the function without its constant",
+        f"{INNER_MODE} -k evidence_of_large",
+    ),
+    Mutation(
+        "projection-width-as-an-arithmetic-mean",
+        PROJECTION_SEARCH,
+        "(float(np.exp(weights @ np.log(values))) for values in (factors, powers))",
+        "(float(weights @ np.array(values)) for values in (factors, powers))",
+        "widths and sharpness are averaged on the log scale",
+        "estimators/test_kernel_projection_choice.py -k are_averages",
+    ),
+    Mutation(
+        "projection-learns-from-held-out-rows",
+        PROJECTION_SEARCH,
+        "(np.setdiff1d(np.arange(n), fold), fold)",
+        "(np.arange(n), fold)",
+        "rows that were learned from are predicted too well",
+        "estimators/test_kernel_projection_choice.py -k not_learned_from",
     ),
 ]

@@ -12,7 +12,7 @@ from typing import Any
 
 from ... import _checks
 
-_IN_A_SWEEP = "a sweep must be short enough to be stopped; raise thin for more moves between draws"
+_IN_A_SWEEP = "a sweep must not take minutes; raise thin for more moves between draws"
 _CHAINS = "every chain has its own state and draws; make more draws in fewer chains"
 _STARTS = "each start takes as long as a fit; a few find what many would"
 _MOST: dict[str, tuple[int, str]] = {
@@ -56,7 +56,10 @@ def check_jobs(value: Any) -> None:
 
 
 def check_moves(estimator: Any, n_rows: int) -> None:
-    """Refuse a sweep that could not be stopped for seconds; each move looks at every row."""
+    """Refuse a sweep of very many moves; each looks at every row.
+
+    Ctrl-C does not wait for a sweep, but draws, checkpoints and the end of the process do.
+    """
     most = max(100, _MOVES_TIMES_ROWS // max(1, n_rows))
     for name, (_, why) in _MOST.items():
         value = getattr(estimator, name, None)

@@ -1,12 +1,20 @@
 """Run chains in parallel, in short legs, so that they can be watched, stopped and saved.
 
-Worker threads run compiled legs of a fraction of a second without the GIL; between legs the calling
-thread reports progress, writes checkpoints and sees Ctrl-C. Neither the number of threads nor the
-length of a leg touches a draw: each chain has its own random streams.
+Worker threads run compiled legs without the GIL; meanwhile the calling thread reports progress,
+writes checkpoints and sees Ctrl-C. Neither the number of threads nor the length of a leg touches a
+draw: each chain has its own random streams.
+
+A leg is a fraction of a second, or one sweep where that takes longer, and nothing can end a sweep
+from outside: many rows, a large active set or the compiler can make it last for minutes. After
+Ctrl-C nobody waits for it. The chain goes back to where its last whole leg ended, on arrays of its
+own, and what the thread still writes is read by nobody.
 """
 
 from __future__ import annotations
 
+import copy
+import math
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -20,6 +28,8 @@ from .checkpoint import Checkpoint
 from .plan import Plan, Sampler
 
 _LEG_SECONDS = 0.2
+_BEAT_SECONDS = 1.0  # between reports, however long a leg takes
+_PATIENCE_SECONDS = 1.0  # after Ctrl-C, for legs under way
 
 
 @dataclass
@@ -34,6 +44,13 @@ class Chain:
     def sweep(self) -> int:
         """Sweeps done."""
         return int(self.state.sweep[0])
+
+    def snapshot(self) -> Chain:
+        """Return the chain as it stands, on a state and streams of its own.
+
+        Draws are shared: those made so far are never written again.
+        """
+        return Chain(copy.deepcopy(self.state), self.draws, copy.deepcopy(self.rngs))
 
 
 @dataclass
@@ -55,12 +72,16 @@ def start_chains(sampler: Sampler, plan: Plan, seeds: Sequence[np.random.SeedSeq
 
 
 def extend_chain(chain: Chain, sampler: Sampler, plan: Plan) -> Chain:
-    """Return the chain with room for the draws of another plan, those it has made included."""
+    """Return the chain with room for the draws of another plan, those it has made included.
+
+    The chain that is given stays as it is, whatever becomes of the other.
+    """
     draws = sampler.allocate(plan)
     for old, new in zip(chain.draws, draws, strict=True):
         size = min(len(old), len(new))
         new[:size] = old[:size]
-    return Chain(chain.state, draws, chain.rngs)
+    own = chain.snapshot()
+    return Chain(own.state, draws, own.rngs)
 
 
 class _Runner:
@@ -71,8 +92,19 @@ class _Runner:
         self.workspace = sampler.open(chain.state)
         self.fresh = True
         self.pace = 1  # sweeps in the next leg
+        self._whole = chain.snapshot()  # after the last whole leg
+        self._moving = threading.Lock()
 
     def leg(self) -> None:
+        if not self._moving.acquire(blocking=False):  # left before it began
+            return
+        try:
+            self._advance()
+            self._whole = self.chain.snapshot()
+        finally:
+            self._moving.release()
+
+    def _advance(self) -> None:
         sweep, block = self.chain.sweep, self.sampler.refresh_every
         stop = sweep + self.pace
         boundary = (stop // block) * block
@@ -88,9 +120,32 @@ class _Runner:
         rate = (stop - sweep) / max(time.perf_counter() - begin, 1e-9)
         self.pace = max(1, min(4 * self.pace, int(rate * _LEG_SECONDS)))
 
+    def leave(self, seconds: float) -> Chain:
+        """Wait so long for a leg under way, let no other begin, and return the chain.
+
+        A leg that is not over by then, or has failed, is as if it had never begun.
+        """
+        self._moving.acquire(timeout=max(0.0, seconds))  # and never released: no leg begins
+        return self._whole
+
+    @property
+    def fraction(self) -> float:
+        """Share of the sweeps that is done."""
+        return self.chain.sweep / self.plan.sweeps
+
     @property
     def done(self) -> bool:
         return self.chain.sweep >= self.plan.sweeps
+
+
+def _leave(runners: list[_Runner]) -> list[Chain]:
+    """Return all chains after Ctrl-C, soon, without the legs that are not over by then."""
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return [runner.leave(end - time.monotonic()) for runner in runners]
+        except KeyboardInterrupt:  # pressed again: at once
+            end = -math.inf
 
 
 def run_chains(
@@ -130,32 +185,37 @@ def run_chains(
     running: dict[Future[None], int] = {}
     ended = "finished"
     workers = count_workers(n_jobs, len(chains))
-    with single_blas_thread(), ThreadPoolExecutor(workers) as pool:
+    with single_blas_thread():
+        pool = ThreadPoolExecutor(workers)
         try:
             while waiting or running:
                 while waiting and len(running) < workers:
                     number = waiting.pop(0)
                     running[pool.submit(runners[number].leg)] = number
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                finished, _ = wait(running, _BEAT_SECONDS, return_when=FIRST_COMPLETED)
+                moved = [running.pop(future) for future in finished]
                 for future in finished:
-                    number = running.pop(future)
                     future.result()
-                    chain = chains[number]
-                    if report is not None and report(number, chain.sweep / plan.sweeps):
+                for number in moved or running.values():
+                    if report is not None and report(number, runners[number].fraction):
                         ended = "stopped"
+                for number in moved:
                     if checkpoint is not None:
                         every = samplers[number].refresh_every
-                        checkpoint.save(number, chain, plan, every=every)
+                        checkpoint.save(number, chains[number], plan, every=every)
                     if not runners[number].done and ended == "finished":
                         waiting.append(number)
+            pool.shutdown()
         except KeyboardInterrupt:
             ended = "interrupted"
+            pool.shutdown(wait=False, cancel_futures=True)
+            chains = _leave(runners)
         except BaseException:
+            pool.shutdown()
             if checkpoint is not None:
                 checkpoint.close(finished=False)
             raise
-        # legs under way end within a fraction of a second; leaving the pool waits for them
-    if all(runner.done for runner in runners):
+    if all(chain.sweep >= plan.sweeps for chain in chains):
         ended = "finished"
     if checkpoint is not None:
         checkpoint.close(finished=ended == "finished")

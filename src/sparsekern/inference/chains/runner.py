@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._threads import count_workers, single_blas_thread
+from ..._threads import count_chain_workers, single_blas_thread
 from .checkpoint import Checkpoint
 from .plan import Plan, Sampler
 
@@ -166,7 +166,7 @@ def run_chains(
     chains : list of Chain
     plan : Plan
     n_jobs : int or None
-        Threads; None means one.
+        Threads; None: as many as cores, unless something else is parallel.
     report : callable, optional
         Called as ``report(chain, fraction)`` after every leg, in the calling thread; a true return
         value ends the run with the draws so far.
@@ -184,7 +184,7 @@ def run_chains(
     waiting = [number for number, runner in enumerate(runners) if not runner.done]
     running: dict[Future[None], int] = {}
     ended = "finished"
-    workers = count_workers(n_jobs, len(chains))
+    workers = count_chain_workers(n_jobs, len(chains))
     with single_blas_thread():
         pool = ThreadPoolExecutor(workers)
         try:

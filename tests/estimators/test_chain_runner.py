@@ -174,46 +174,51 @@ def test_ctrl_c_keeps_the_draws_and_warm_start_goes_on(two_classes, ctrl_c):
     assert_array_equal(draws_of(model)["scale"][:, :kept], before)
 
 
-@pytest.fixture
-def endless_leg(monkeypatch, ctrl_c):
-    """Legs that go beyond sweep 50 get stuck half-way, and somebody presses Ctrl-C."""
-    released, advance = threading.Event(), GeneralizedKernelSampler.advance
-    pressed = threading.Lock()
+class EndlessLegs:
+    """Legs that go beyond sweep 50 get stuck half-way; once all are, somebody presses Ctrl-C."""
 
-    def stuck(self, rngs, state, workspace, draws, stop, *others):
-        if stop > 50 and not released.is_set():
-            advance(self, rngs, state, workspace, draws, 60, *others)
-            if pressed.acquire(blocking=False):  # once
+    def __init__(self, count):
+        self.released, self.stuck = threading.Event(), []
+        self._count, self._advance = count, GeneralizedKernelSampler.advance
+
+    def advance(self, sampler, rngs, state, workspace, draws, stop, *others):
+        if stop > 50 and not self.released.is_set():
+            self._advance(sampler, rngs, state, workspace, draws, 60, *others)
+            self.stuck.append(state)
+            if len(self.stuck) == self._count:
                 os.kill(os.getpid(), signal.SIGINT)
-            released.wait(10)
-        advance(self, rngs, state, workspace, draws, stop, *others)
-
-    monkeypatch.setattr(chains_module, "_LEG_SECONDS", 1e3)  # legs end at sweeps 1, 5, 21, 50, ...
-    monkeypatch.setattr(chains_module, "_PATIENCE_SECONDS", 0.2)
-    monkeypatch.setattr(checkpoint_module, "_SECONDS_BETWEEN", 0.0)
-    with monkeypatch.context() as patched:
-        patched.setattr(GeneralizedKernelSampler, "advance", stuck)
-        yield released
-        released.set()
+            self.released.wait(10)
+            self.stuck.pop()
+        self._advance(sampler, rngs, state, workspace, draws, stop, *others)
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_nobody_waits_for_a_leg_that_does_not_end(two_classes, tmp_path, endless_leg, n_jobs):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_nobody_waits_for_a_leg_that_does_not_end(
+    two_classes, tmp_path, monkeypatch, ctrl_c, n_jobs
+):
     """It is as if it had never begun: for warm starts, for checkpoints, and for later writing."""
     X, y = two_classes
     settings = {"draws": 180, "tune": 20, "chains": 2, "random_state": 0, "n_jobs": n_jobs}
+    whole = GKMClassifier(**settings).fit(X, y)
+    legs = EndlessLegs(n_jobs)
+    monkeypatch.setattr(
+        GeneralizedKernelSampler, "advance", lambda *arguments: legs.advance(*arguments)
+    )
+    monkeypatch.setattr(chains_module, "_LEG_SECONDS", 1e3)  # legs end at sweeps 1, 5, 21, 50, ...
+    monkeypatch.setattr(chains_module, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(checkpoint_module, "_SECONDS_BETWEEN", 0.0)
     model = GKMClassifier(checkpoint=tmp_path, **settings)
     with pytest.warns(UserWarning, match="interrupted after 30 of 180 draws"):
         model.fit(X, y)
+    assert len(legs.stuck) == n_jobs
     before = {name: values.copy() for name, values in draws_of(model).items()}
-    assert model.n_draws_ == 30 and before["scale"].shape[1] == 30
-    endless_leg.set()  # the threads write on
+    legs.released.set()  # the threads write on
     model.set_params(warm_start=True, checkpoint=None).fit(X, y)
     resumed = GKMClassifier(checkpoint=tmp_path, **settings).fit(X, y)
-    whole = GKMClassifier(**settings).fit(X, y)
     assert_same_draws(whole, model)
     assert_same_draws(whole, resumed)
     for name, values in before.items():
+        assert values.shape[1] == 30
         assert_array_equal(values, draws_of(whole)[name][:, :30], err_msg=name)
 
 

@@ -8,7 +8,6 @@ import pytest
 from scipy.special import expit, gammaln, log_ndtr, logsumexp
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsekern import DoublySparseClassifier, DoublySparseRegressor
 from sparsekern.datasets import make_ring_and_blob
@@ -22,30 +21,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning"),
 ]
-
-
-@pytest.mark.filterwarnings("ignore:No features were selected")  # there is none in noise
-@parametrize_with_checks(
-    [
-        DoublySparseRegressor(**SHORT),
-        DoublySparseClassifier(**SHORT),  # one-vs-rest too
-        DoublySparseClassifier(likelihood="probit", screen=3, **SHORT),
-    ]
-)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:No features were selected")
-@parametrize_with_checks(
-    [
-        DoublySparseRegressor(noise="student_t", screen=3, screen_by="evidence", **SHORT),
-        DoublySparseClassifier(likelihood="hinge", **SHORT),
-    ]
-)
-def test_scikit_learn_check_of_more_options(estimator, check):
-    check(estimator)
 
 
 def three_of_twenty(rng, n):

@@ -15,7 +15,6 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsekern import HybridSearchGPRegressor
 from sparsekern.estimators.shared import progress
@@ -32,31 +31,6 @@ Y = 10 + 3 * F + RNG.standard_normal(60)
 VAGUE = X[:, 0] ** 2 / 3 + np.sin(X[:, 1]) + 2.5 * np.random.default_rng(2).standard_normal(60)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-
-
-@pytest.mark.filterwarnings("ignore:No features were selected")  # there is none in noise
-@parametrize_with_checks(
-    [
-        HybridSearchGPRegressor(n_wander=2),
-        HybridSearchGPRegressor(n_wander=2, bandwidth="per_feature", kernel="matern32"),
-    ]
-)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:No features were selected")
-@parametrize_with_checks(
-    [
-        HybridSearchGPRegressor(),
-        HybridSearchGPRegressor(evidence="bic", integration="draws", draws=50, screen=2),
-        HybridSearchGPRegressor(search="mcmc", draws=50, tune=50),
-        HybridSearchGPRegressor(search_rows=10, n_wander=2),
-    ]
-)
-def test_scikit_learn_check_of_other_options(estimator, check):
-    check(estimator)
 
 
 def regress(X=X, y=Y, **changes):

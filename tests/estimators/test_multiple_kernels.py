@@ -16,7 +16,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsekern import BayesianMKLClassifier, BayesianMKLRegressor
 from sparsekern.inference.multiple_kernel.additive.fit import fit_additive
@@ -52,40 +51,6 @@ CLASSIFIERS = {
     "nonnegative": BayesianMKLClassifier(nonnegative=True, **SHARED),
     "landmarks": BayesianMKLClassifier(landmarks=25, **QUICK),
 }
-
-
-# the contract
-
-skipped = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-# data of the checks have responses that no kernel explains
-little = pytest.mark.filterwarnings("ignore:the fitted function has less than 1 %")
-
-
-@skipped
-@little
-@parametrize_with_checks(
-    [REGRESSORS["per kernel"], BayesianMKLClassifier(["rbf", "linear"], landmarks=30, **QUICK)]
-)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
-
-
-@skipped
-@little
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*outputs share the sample weights")
-@parametrize_with_checks(
-    [
-        BayesianMKLRegressor(),
-        BayesianMKLClassifier(),
-        BayesianMKLRegressor(kernel="linear"),
-        BayesianMKLRegressor(share="sample_weights", **SHARED),
-        *(model for name, model in REGRESSORS.items() if name != "per kernel"),
-        *(model for name, model in CLASSIFIERS.items() if name != "regression"),
-    ]
-)
-def test_scikit_learn_check_of_more_options_and_the_defaults(estimator, check):
-    check(estimator)
 
 
 def test_kinds():

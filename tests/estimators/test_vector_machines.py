@@ -12,7 +12,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsekern import PCVMClassifier, RVMClassifier, RVMRegressor
 from sparsekern.datasets import make_ripley
@@ -49,33 +48,6 @@ THREE = np.digitize(X[:, 0], [-0.4, 0.3])
 @pytest.fixture(params=CLASSIFIERS)
 def classifier(request):
     return clone(CLASSIFIERS[request.param])
-
-
-# the contract
-
-skipped = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-
-
-@skipped
-@parametrize_with_checks([CLASSIFIERS["pcvm"], CLASSIFIERS["rvm"], REGRESSOR])
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
-
-
-@skipped
-@pytest.mark.slow
-@parametrize_with_checks(
-    [
-        PCVMClassifier(),
-        PCVMClassifier(length_scale="cv"),
-        RVMClassifier(),
-        RVMRegressor(),
-        RVMRegressor(length_scale="cv"),
-        *(model for name, model in CLASSIFIERS.items() if name not in ("pcvm", "rvm")),
-    ]
-)
-def test_scikit_learn_check_of_more_options_and_the_defaults(estimator, check):
-    check(estimator)
 
 
 def test_kinds():

@@ -10,7 +10,6 @@ from scipy.special import log_expit, log_ndtr
 from scipy.stats import nbinom, poisson
 from scipy.stats import t as student
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from speed import slow_except
 
 from sparsekern import HybridSearchGPClassifier, HybridSearchGPRegressor
@@ -130,14 +129,6 @@ def test_predictive_laws_against_draws(law):
     step = 1.0 if whole else grid[1] - grid[0]
     total = sum(np.exp(mixture.log_density(np.full(2, y))) for y in grid) * step
     np.testing.assert_allclose(total, 1.0, atol=2e-3)
-
-
-@pytest.mark.filterwarnings("ignore:No features were selected")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore:.*have no clear maximum")
-@parametrize_with_checks([HybridSearchGPClassifier(n_wander=1, close=False)])
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("likelihood", slow_except(("logit", "probit"), ("logit",)))

@@ -22,7 +22,7 @@ from sparsekern.inference.chains.runner import start_chains
 from sparsekern.inference.generalized_kernel.sampler import GeneralizedKernelSampler
 from sparsekern.kernels import resolve_kernels
 from sparsekern.likelihoods import Gaussian, Logit, Probit, StudentT
-from sparsekern.recipes import generalized_kernel_model
+from sparsekern.model import generalized_kernel_model
 
 _CANDIDATES, _MAX_ACTIVE, _TUNE = 500, 100, 30
 _STRONG_SIZE_PRIOR = 1e6

@@ -11,7 +11,7 @@ from sparsekern.inference.generalized_kernel.sampler import GeneralizedKernelSam
 from sparsekern.kernels import resolve_kernels
 from sparsekern.likelihoods import Probit
 from sparsekern.likelihoods._contract import Likelihood
-from sparsekern.recipes import generalized_kernel_model
+from sparsekern.model import generalized_kernel_model
 
 # the estimator's defaults, (shape, rate)
 SCALE_PRIOR, INTERCEPT_PRIOR, JITTER = (2.0, 0.05), (0.5, 0.05), 1e-8

@@ -16,7 +16,7 @@ LEVELS = {
     "likelihoods": 3, "bases": 3, "priors": 3,
     "predictive": 4, "model": 4, "posteriors": 4,
     "inference": 5,
-    "recipes": 6, "estimators": 6, "diagnostics": 6,
+    "estimators": 6, "diagnostics": 6,
     "plotting": 7, "datasets": 7,
 }  # fmt: skip
 

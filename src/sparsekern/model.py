@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .kernels import Kernel
 from .likelihoods._contract import Likelihood
-from .priors import SilvermanPrior
+from .priors import ScalePriors
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Model:
     ----------
     likelihood : Likelihood
     kernels : tuple of Kernel
-    prior : SilvermanPrior
+    prior : ScalePriors
         Prior of the coefficients' and the intercept's scale.
     size_shapes : (float, float)
         Shapes of the beta-binomial prior of the active set.
@@ -33,12 +33,41 @@ class Model:
 
     likelihood: Likelihood
     kernels: tuple[Kernel, ...]
-    prior: SilvermanPrior
+    prior: ScalePriors
     size_shapes: tuple[float, float]
     max_active: int
     sparse: bool
     jitter: float
     noise_prior: tuple[float, float] | None = None
+
+
+def generalized_kernel_model(
+    likelihood: Likelihood,
+    kernels: tuple[Kernel, ...],
+    *,
+    scale_prior: tuple[float, float],
+    intercept_prior: tuple[float, float],
+    size_prior: tuple[float, float],
+    max_active: int,
+    sparse: bool,
+    jitter: float,
+    zero_probability: float = 0.0,
+    noise_prior: tuple[float, float] | None = None,
+) -> Model:
+    """FBGKM (``sparse=True``) and BGKM (``sparse=False``) of Zhang, Dai and Jordan (2011).
+
+    With their probit likelihood this is the model of the paper.
+    """
+    return Model(
+        likelihood=likelihood,
+        kernels=kernels,
+        prior=ScalePriors(*scale_prior, *intercept_prior, zero_probability),
+        size_shapes=size_prior,
+        max_active=max_active,
+        sparse=sparse,
+        jitter=jitter,
+        noise_prior=noise_prior,
+    )
 
 
 LARGEST_SLAB = 1e6  # where the prior of the slab's variance ends; far beyond, digits are lost
@@ -88,10 +117,10 @@ class DoublySparseModel:
     spike_variance: float | None = None
 
     @property
-    def prior(self) -> SilvermanPrior:
+    def prior(self) -> ScalePriors:
         """Prior of the scales; the intercept's is known."""
         shape, rate = self.slab_prior or (0.0, 0.0)
-        return SilvermanPrior(shape, rate, 0.0, 0.0, 0.0, LARGEST_SLAB)
+        return ScalePriors(shape, rate, 0.0, 0.0, 0.0, LARGEST_SLAB)
 
 
 def check_compatible(

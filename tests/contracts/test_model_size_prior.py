@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from sparsekern.priors import SilvermanPrior, beta_binomial_log_weights
+from sparsekern.priors import ScalePriors, beta_binomial_log_weights
 
 
 @pytest.mark.parametrize(("n", "largest"), [(10, 10), (10, 4), (1, 1), (500, 100)])
@@ -40,6 +40,6 @@ def test_ratio_of_neighbours(shapes):
 
 
 def test_names_of_the_scale_prior():
-    prior = SilvermanPrior(scale_shape=1, scale_rate=2, intercept_shape=3, intercept_rate=4)
+    prior = ScalePriors(scale_shape=1, scale_rate=2, intercept_shape=3, intercept_rate=4)
     assert (prior.scale_shape, prior.scale_rate) == (1, 2)
     assert (prior.intercept_shape, prior.intercept_rate) == (3, 4)

@@ -8,8 +8,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from sparsekern import KernelProjectionClassifier
 from sparsekern.datasets import make_ripley
-from sparsekern.estimators.kernel_projection import search as kernel_projection_search
-from sparsekern.estimators.kernel_projection.choice import prefer_first, row_order, width_weights
+from sparsekern.inference.kernel_projection import search as kernel_projection_search
+from sparsekern.inference.kernel_projection.choice import prefer_first, row_order, width_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SHORT = {"draws": 20, "tune": 20, "chains": 2, "thin": 1, "search_draws": 20}

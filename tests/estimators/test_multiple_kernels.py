@@ -280,7 +280,7 @@ def test_classes_by_regression_are_as_probable_as_draws_on_their_side(vectors):
 
 def test_without_sparsity_all_kernels_together_have_the_variance_of_y(monkeypatch):
     """Precisions are expected to be the number of kernels; latent outputs have no such scale."""
-    module = "sparsekern.estimators.multiple_kernel.fits.fit_additive"
+    module = "sparsekern.inference.multiple_kernel.fits.fit_additive"
     seen, plain = [], fit_additive
 
     def spy(cross, count, vectors, targets, priors, *rest, **options):

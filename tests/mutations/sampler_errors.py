@@ -137,8 +137,8 @@ SAMPLERS = [
     Mutation(
         "amplitude-walk-without-jacobian",
         "inference/moves/kernel_amplitudes.py",
-        "ratio = prior.scale_shape * change",
-        "ratio = (prior.scale_shape - 1.0) * change",
+        "ratio = walk_ratio_of_amplitude(prior, old, new)",
+        "ratio = walk_ratio_of_amplitude(prior, old, new) - math.log(new / old)",
         "the gamma prior is of the amplitude, the walk on its logarithm",
         "numerics/test_several_kernels.py -k zero_patterns",
     ),

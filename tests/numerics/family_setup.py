@@ -8,7 +8,7 @@ from sparsekern.inference.generalized_kernel.sampler import GeneralizedKernelSam
 from sparsekern.inference.moves.length_scale import FIXED
 from sparsekern.kernels import resolve_kernels
 from sparsekern.likelihoods._augmented import renew_working
-from sparsekern.recipes import generalized_kernel_model
+from sparsekern.model import generalized_kernel_model
 
 PRIOR = (3.0, 1.5, 3.0, 2.0)
 NOISE_PRIOR = (3.0, 2.0)

@@ -9,7 +9,7 @@ from scipy.stats import chisquare, kstest
 
 from sparsekern.inference.generalized_kernel.sweep import run_sweeps
 from sparsekern.inference.moves.length_scale import FIXED, SHARED
-from sparsekern.priors.silverman import SilvermanPrior
+from sparsekern.priors import ScalePriors
 
 N, LARGEST, JITTER = 15, 8, 1e-4
 PRIOR = (2.0, 0.6, 2.0, 1.0)
@@ -25,7 +25,7 @@ def _posterior(rng, basis, side, box, mode):
         np.mean(box), mode, box=box, moves=8, scans=2, sweeps=sweeps, kept=KEPT,
     )  # fmt: skip
     run_sweeps(
-        rng, state, work, basis, SilvermanPrior(*PRIOR), settings, draws, NO_CANDIDATES,
+        rng, state, work, basis, ScalePriors(*PRIOR), settings, draws, NO_CANDIDATES,
         sweeps, TUNE, THIN, True,
     )  # fmt: skip
     return draws

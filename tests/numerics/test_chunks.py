@@ -7,10 +7,10 @@ from dense_model import gaussian_kernel
 
 from sparsekern.inference.generalized_kernel.sweep import REFRESH_EVERY, open_workspace, run_sweeps
 from sparsekern.inference.moves.length_scale import FIXED, PER_FEATURE, SHARED
-from sparsekern.priors.silverman import SilvermanPrior
+from sparsekern.priors import ScalePriors
 
 N, LARGEST, SWEEPS, TUNE, THIN, MOVES = 60, 25, 4 * REFRESH_EVERY, 70, 3, 6
-PRIOR = SilvermanPrior(2.0, 0.05, 0.5, 0.05)
+PRIOR = ScalePriors(2.0, 0.05, 0.5, 0.05)
 
 
 def _run(cuts, mode=FIXED, table=False, reopen=False):

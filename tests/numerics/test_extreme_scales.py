@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 from sparsekern.inference.generalized_kernel.sweep import run_sweeps
 from sparsekern.linalg.whitened_factor import quadratic_form, response_energy
-from sparsekern.priors.silverman import SilvermanPrior
+from sparsekern.priors import ScalePriors
 
-PRIOR = SilvermanPrior(2.0, 0.6, 2.0, 1.0)
+PRIOR = ScalePriors(2.0, 0.6, 2.0, 1.0)
 APART = 1e3 * np.arange(6.0)[:, None]  # rows so far apart that the kernel matrix is I
 
 

@@ -20,7 +20,7 @@ from sparsekern.inference.moves.scales import _log_density, slice_scales
 from sparsekern.linalg.factor_columns import refresh_cross
 from sparsekern.linalg.whitened_factor import refactor
 from sparsekern.linalg.whitened_response import draw_coefficients
-from sparsekern.priors.silverman import SilvermanPrior
+from sparsekern.priors import ScalePriors
 
 N, LARGEST, JITTER, BOX = 5, 4, 0.05, (0.4, 2.5)
 PRIOR = (3.0, 1.5, 3.0, 2.0)
@@ -64,7 +64,7 @@ def _run_chain(alternate, mode, sweeps, seed):
     scale, numbers = np.zeros((sweeps, 2)), np.zeros((sweeps, 3))
     beta, f, s, side = (np.zeros((sweeps, N)) for _ in range(4))
     alternate(
-        rng, state, work, basis, SilvermanPrior(*PRIOR), settings,
+        rng, state, work, basis, ScalePriors(*PRIOR), settings,
         active, scale, numbers, beta, f, s, side,
     )  # fmt: skip
     return {

@@ -21,7 +21,7 @@ from sparsekern.inference.moves.length_scale import PER_FEATURE, SHARED, move_le
 from sparsekern.inference.moves.scales import DIRECTIONS, _log_density, slice_scales
 from sparsekern.inference.moves.stand_in import move_through_stand_in
 from sparsekern.likelihoods._compiled import update_working
-from sparsekern.priors.silverman import SilvermanPrior
+from sparsekern.priors import ScalePriors
 
 N, LARGEST, JITTER, BOX = 5, 4, 0.05, (0.4, 2.5)
 PRIOR = (3.0, 1.5, 3.0, 2.0)
@@ -114,7 +114,7 @@ def _scores(move_all, which, mode, prior=PRIOR, seed=0):
         basis, np.ones(N), LARGEST, [], 1.0, 1.0, 1.0, mode, box=BOX, log_step=-0.7
     )
     move_all(
-        rng, state, work, basis, SilvermanPrior(*prior), settings, which,
+        rng, state, work, basis, ScalePriors(*prior), settings, which,
         end["active"], end["scale"], end["g"], end["eta"], end["latent"],
     )  # fmt: skip
     names, before = stack(reduced(start))

@@ -10,7 +10,7 @@ from speed import slow_except
 
 from sparsekern.inference.moves.scales import DIRECTIONS, _log_density, _summarize, slice_scales
 from sparsekern.linalg.whitened_factor import refactor
-from sparsekern.priors.silverman import SilvermanPrior
+from sparsekern.priors import ScalePriors
 
 PRIOR = (2.0, 0.05, 0.5, 0.07)  # shape, rate of g; shape, rate of eta
 G, ETA, JITTER = 0.35, 1.7, 1e-5
@@ -65,7 +65,7 @@ def test_density_along_a_direction(direction, n, k, latents, unit, noise_prior):
     scratch = np.empty_like(factor.root), np.empty_like(factor.projected)
     summary = _summarize(factor, line, *scratch)
     assert_allclose(summary[0], (precision * latent**2).sum(), rtol=1e-12)
-    prior = SilvermanPrior(*PRIOR)
+    prior = ScalePriors(*PRIOR)
 
     def ours(x):
         return _log_density(factor, prior, *scratch, start, line, summary, x)
@@ -89,7 +89,7 @@ def test_state_after_a_slice(direction):
     for _ in range(20):
         before = -np.log(factor.variances), factor.response.copy(), factor.cross.copy()
         line = DIRECTIONS[direction]
-        x = slice_scales(rng, factor, SilvermanPrior(*PRIOR), line, 0.7, *scratch)
+        x = slice_scales(rng, factor, ScalePriors(*PRIOR), line, 0.7, *scratch)
         assert x != 0
         assert_allclose(-np.log(factor.variances), before[0] + x * line[:2], rtol=1e-12, atol=1e-12)
         assert_allclose(factor.response, before[1] * np.exp(line[2] * x), rtol=1e-12)
@@ -119,7 +119,7 @@ def test_slice_follows_its_density(direction, width):
     start = -np.log(factor.variances[axis])
     visited = np.empty(60_000)
     for t in range(len(visited)):
-        slice_scales(rng, factor, SilvermanPrior(*PRIOR), line, width, *scratch)
+        slice_scales(rng, factor, ScalePriors(*PRIOR), line, width, *scratch)
         visited[t] = (-np.log(factor.variances[axis]) - start) / line[axis]
     levels = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
     below = visited[:, None] < np.interp(levels, cdf, grid)

@@ -18,7 +18,7 @@ from sparsekern.likelihoods import Gaussian, Probit
 from sparsekern.linalg.active_changes import commit_birth, commit_death
 from sparsekern.linalg.active_moves import value_death
 from sparsekern.linalg.whitened_factor import log_evidence
-from sparsekern.priors import SilvermanPrior
+from sparsekern.priors import ScalePriors
 
 N = 12
 FEATURES = np.random.default_rng(0).standard_normal((N, 2))
@@ -128,7 +128,7 @@ def test_zero_patterns_against_quadrature():
     work = sampler.open(state)
     rebuild(work.factor, sampler.basis, state.length_scale)
     counts, sums = np.zeros(4), np.zeros(150_000)
-    prior = SilvermanPrior(shape, rate, 1.0, 1.0, rho)
+    prior = ScalePriors(shape, rate, 1.0, 1.0, rho)
     _count_patterns(np.random.default_rng(5), work.factor, prior, work.root, work.projected,
                     np.zeros(2, np.int64), counts, sums)  # fmt: skip
     # quadrature of the amplitudes on a log grid

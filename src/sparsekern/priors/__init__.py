@@ -1,6 +1,12 @@
-"""Priors on coefficients, scales and the size of the active set."""
+"""Priors; each owns its log density and its draw."""
 
 from .model_size import beta_binomial_log_weights
-from .silverman import SilvermanPrior
+from .scales import ScalePriors
+from .spike_and_slab import inclusion_log_odds, independent_log_weights
 
-__all__ = ["SilvermanPrior", "beta_binomial_log_weights"]
+__all__ = [
+    "ScalePriors",
+    "beta_binomial_log_weights",
+    "inclusion_log_odds",
+    "independent_log_weights",
+]

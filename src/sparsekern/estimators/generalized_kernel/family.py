@@ -13,7 +13,7 @@ from ...inference.generalized_kernel.sampler import GeneralizedKernelSampler
 from ...inference.moves.length_scale import FIXED, PER_FEATURE, SHARED
 from ...kernels import Kernel, check_positive_definite, resolve_kernels
 from ...likelihoods._contract import Likelihood
-from ...recipes import generalized_kernel_model
+from ...model import generalized_kernel_model
 from ..shared.candidates import resolve_candidates
 from ..shared.counts import check_count, check_moves
 from .kernel_draws import KernelDrawsEstimator

@@ -12,13 +12,14 @@ from ...inference.chains.checkpoint import fingerprint
 from ...inference.kernel_projection.held_out import column_factor
 from ...inference.kernel_projection.posterior import ProjectionPosterior
 from ...inference.kernel_projection.sampler import KernelProjectionSampler
+from ...inference.kernel_projection.search import Decisions, ProjectionSearch
 from ..shared.class_face import encode_classes
 from ..shared.documentation import documented
 from ..shared.validation import validate_rows
+from .asked import asked_of, watch_of
 from .draws import ProjectionDraws
 from .parameters import ProjectionParameters
 from .prediction import ProjectionPrediction
-from .search import Decisions, ProjectionSearch
 
 
 @documented
@@ -314,7 +315,10 @@ class KernelProjectionClassifier(
         before = getattr(self, "_decided", None)
         going_on = self.warm_start and getattr(self, "_chains", None) is not None
         if before is None or not going_on or getattr(self, "_decided_on", None) != data:
-            search = ProjectionSearch(self, features, labels, len(self.classes_), candidates)
+            search = ProjectionSearch(
+                asked_of(self, features), features, labels, len(self.classes_), candidates,
+                watch_of(self),
+            )  # fmt: skip
             before = search.decide()
         self._decided: Decisions = before
         self._decided_on: str = data

@@ -12,8 +12,8 @@ from ...inference.diagnostics import summarize_scalars
 from ...inference.kernel_projection.posterior import ProjectionPosterior
 from ...inference.kernel_projection.projections import Projection
 from ...inference.kernel_projection.sampler import KernelProjectionSampler
+from ...inference.kernel_projection.search import Decisions
 from ..shared.sampling import SamplingEstimator
-from .search import Decisions
 
 _MOST_POINTWISE = 20_000_000  # numbers; beyond, the pointwise log-likelihood is made on demand
 

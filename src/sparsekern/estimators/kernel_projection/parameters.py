@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..._checks import check_choice, check_flag, check_pair, check_positive
-from ...inference.chains.plan import Plan
 from ...inference.feature_search.subsample import spread_rows
 from ...inference.kernel_projection.responses import RESPONSE
 from ...inference.kernel_projection.sampler import KernelProjectionSampler, Priors
@@ -177,11 +176,6 @@ class ProjectionParameters:
                 f"cost={self.cost!r} is a part of the expected utility; leave cost=None, or set "
                 "n_components='utility'."
             )
-
-    def _search_plan(self, default: int) -> Plan:
-        """Return the plan of the short chains on halves or folds."""
-        draws = default if self.search_draws is None else int(self.search_draws)
-        return Plan(tune=draws // 2 + 1, draws=draws, thin=1)
 
     def _rows_to_learn(
         self, features: np.ndarray, labels: np.ndarray

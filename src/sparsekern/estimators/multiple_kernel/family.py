@@ -11,6 +11,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice, check_flag, check_positive
+from ...inference.multiple_kernel.fits import (
+    Asked,
+    FitRecord,
+    Functions,
+    fit_per_kernel,
+    fit_shared,
+)
+from ...inference.multiple_kernel.kernel_stack import KernelStack, make_kernels
 from ...inference.multiple_kernel.latent import Latent
 from ..shared.all_or_nothing import AllOrNothing
 from ..shared.candidates import resolve_candidates
@@ -22,8 +30,6 @@ from ..shared.sampling import warn_caller
 from ..shared.standardizer import Standardizer
 from ..shared.validation import validate_rows
 from ..vector_machine.weight_draws import N_DRAWS
-from .fits import Asked, FitRecord, Functions, fit_per_kernel, fit_shared
-from .kernel_stack import KernelStack, make_kernels
 
 _NUMBERS_AT_A_TIME = 4_000_000
 _WHOLE_COPIES, _COLUMN_COPIES = 3, 3  # of a kernel matrix, or of the columns, besides kernels

@@ -25,6 +25,7 @@ from ...inference.vector_machine.classification import (
 from ...inference.vector_machine.columns import HELD_NUMBERS
 from ...inference.vector_machine.factors import LOGIT, PROBIT, PROBIT_SLOPE, SCALED_LOGIT
 from ...inference.vector_machine.multiclass import FittedMultinomial, fit_multinomial
+from ...inference.vector_machine.weights import width_weights
 from ...kernels.resolve import Kernel
 from ..shared.class_face import ClassFace, by_class, encode_classes, normalized_shares
 from ..shared.counts import check_count
@@ -135,7 +136,7 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
         for start, end in pairwise(ends):
             fits = found[start : start + len(kernels)]
             held_out = found[start + len(kernels) : end]
-            averages.append(WidthAverage(fits, self._weigh(fits, held_out)))
+            averages.append(WidthAverage(fits, width_weights(self.length_scale, fits, held_out)))
         self._warn_unless_finished(
             [fit.converged for average in averages for _, fit in average.kept]
         )

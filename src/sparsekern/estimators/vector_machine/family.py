@@ -18,7 +18,6 @@ from ..._threads import count_workers, single_blas_thread
 from ...inference.feature_search.subsample import spread_rows
 from ...inference.vector_machine.classification import BLOCK_SIZE, Candidates, find_candidates
 from ...inference.vector_machine.columns import HELD_NUMBERS
-from ...inference.vector_machine.weights import model_weights
 from ..shared.all_or_nothing import AllOrNothing
 from ..shared.candidates import resolve_candidates
 from ..shared.counts import check_count, check_jobs
@@ -164,21 +163,6 @@ class VectorMachine(AllOrNothing, LightDisplay, KernelWidths, KernelInputs, Base
                 text.close()
         mark_compiled(_ENGINE)
         return results
-
-    def _weigh(self, fits: list[Any], held_out: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-        """Return the weight of each width."""
-        if len(fits) == 1:
-            return np.ones(1)
-        if self.length_scale == "evidence":
-            return np.eye(len(fits))[int(np.argmax([fit.evidence for fit in fits]))]
-        left_out = np.stack([fit.log_left_out for fit in fits])
-        if self.length_scale == "loo":
-            return np.eye(len(fits))[int(np.argmax(left_out.mean(axis=1)))]
-        if self.length_scale == "cv":  # every choice was made without the rows held out
-            for number, (held, log_density) in enumerate(held_out):
-                left_out[number % len(fits), held] = log_density
-            return model_weights(left_out, np.zeros(len(fits)))
-        return model_weights(left_out, np.array([fit.n_columns for fit in fits]))
 
     def _warn_unless_finished(self, converged: list[bool]) -> None:
         missed = converged.count(False)

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from ...inference.vector_machine.classification import Candidates, without_rows
 from ...inference.vector_machine.relevance import FittedRelevance, fit_relevance
+from ...inference.vector_machine.weights import width_weights
 from ...kernels.resolve import Kernel
 from ...likelihoods import Gaussian
 from ...predictive.mixture import Mixture
@@ -163,7 +164,7 @@ class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMac
             ]
         found = self._run(tasks)
         fits, held_out = found[: len(kernels)], found[len(kernels) :]
-        weights = self._weigh(fits, held_out)
+        weights = width_weights(self.length_scale, fits, held_out)
         self._models = [(w, fit) for w, fit in zip(weights, fits, strict=True) if w > 0]
         self._warn_unless_finished([fit.converged for _, fit in self._models])
         self._set_attributes(kernels, fits, weights)

@@ -31,6 +31,7 @@ from ...kernels.feature_sums import add_feature, kernel_of_sums
 from ...likelihoods._compiled import monitor, total_log_likelihood
 from ...linalg.whitened_factor import SHAPE, VARIANCE
 from ...linalg.whitened_response import draw_coefficients, draw_noise
+from ...priors.scales import draw_variance
 from ..chains.plan import Plan
 from .sampler import DoublySparseSampler
 from .sweep import (
@@ -130,14 +131,12 @@ def scan_members(rng, work, residual, k, most, log_odds, noise, slab, spike):
 
 @jit
 def _draw_slab(rng, state, prior, coefficients, noise):
-    if prior.scale_shape > 0.0:
-        squares = 0.0
-        for a in range(state.n_active[0]):
-            squares += coefficients[a] ** 2
-        shape = prior.scale_shape + 0.5 * state.n_active[0]
-        precision = rng.standard_gamma(shape) / (prior.scale_rate + 0.5 * squares / noise)
-        if precision * prior.largest_variance > 1.0:  # beyond the end of the prior: refused
-            state.variances[1] = 1.0 / precision
+    squares = 0.0
+    for a in range(state.n_active[0]):
+        squares += coefficients[a] ** 2
+    state.variances[1] = draw_variance(
+        rng, prior, state.n_active[0], squares / noise, state.variances[1]
+    )
 
 
 @jit

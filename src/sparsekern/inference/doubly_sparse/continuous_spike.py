@@ -23,6 +23,7 @@ from ..._jit import jit
 from ...likelihoods._compiled import draw_working, monitor, total_log_likelihood
 from ...linalg.whitened_factor import VARIANCE, response_energy
 from ...linalg.whitened_response import draw_coefficients, draw_noise
+from ...priors.scales import draw_variance
 from .sweep import store_features, sweep_features
 
 
@@ -54,13 +55,8 @@ def _draw_slab(rng, state, work, prior, settings, spike_variance):
         if state.slab[state.rows[a]] > 0:
             members += 1
             squares += coefficients[a] ** 2
-    if prior.scale_shape > 0.0:
-        rate = prior.scale_rate + 0.5 * squares / noise
-        precision = rng.standard_gamma(prior.scale_shape + 0.5 * members) / rate
-        # beyond the end of the prior: refused, which keeps the truncated law (drawn once a sweep)
-        if precision * prior.largest_variance > 1.0:
-            state.variances[1] = 1.0 / precision
-    slab = state.variances[1]
+    slab = draw_variance(rng, prior, members, squares / noise, state.variances[1])
+    state.variances[1] = slab
     constant = settings.log_weights[1] - settings.log_weights[0]
     constant -= 0.5 * math.log(slab / spike_variance)
     for a in range(state.n_active[0]):

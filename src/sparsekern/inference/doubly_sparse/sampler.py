@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...model import LARGEST_SLAB, DoublySparseModel, check_compatible
+from ...priors import inclusion_log_odds, independent_log_weights
 from ..chains.plan import Plan
 from ..feature_search.graph import MOST_FEATURES, NEIGHBORS, correlation_graph
 from ..feature_search.pairs import promising_pairs, rank_polynomials
@@ -87,17 +88,15 @@ class DoublySparseSampler:
         bounds = {"n_active": (self._largest, len(rows)), "n_features": (self._room, p)}
         self.limits = {name: most for name, (most, all_) in bounds.items() if most < all_}
         provides = model.likelihood.provides
-        log_odds = math.log(model.vector_probability / (1.0 - model.vector_probability))
         slices = [] if model.slab_prior is None else [_ALONE]
         if slices and "free latents" in provides:
             slices.append(_STRETCHED)
-        inclusion = model.feature_probability
         self.settings = DoublySparseSettings(
-            log_weights=log_odds * np.arange(self._largest + 1.0),
+            log_weights=independent_log_weights(self._largest, model.vector_probability),
             candidates=rows,
             monitored_rows=self.monitored_rows,
             diagonal=np.full((1, n), float(self._largest + 1)),
-            log_odds=math.log(inclusion / (1.0 - inclusion)) if inclusion < 1.0 else math.inf,
+            log_odds=inclusion_log_odds(model.feature_probability),
             graph=correlation_graph(
                 self._columns, NEIGHBORS if model.select_features and p <= MOST_FEATURES else 0
             ),

@@ -23,6 +23,7 @@ from ..._jit import jit
 from ...likelihoods._augmented import renew_working
 from ...likelihoods._compiled import scaled_log_likelihood
 from ...linalg.whitened_response import draw_coefficients
+from ...priors.scales import log_density_of_intercept, log_density_of_scale
 
 _MOST_STEPS = 100
 
@@ -30,15 +31,13 @@ _MOST_STEPS = 100
 @jit
 def _log_density(data, fitted, prior, intercept, log_intercept, log_scale, x):
     log_scale -= 2.0 * x
-    if math.exp(-log_scale) > prior.largest_variance:
-        return -math.inf
-    value = scaled_log_likelihood(data, fitted, math.exp(x), 1.0)
-    value += prior.scale_shape * log_scale - prior.scale_rate * math.exp(log_scale)
+    value = log_density_of_scale(prior, log_scale)
+    if value == -math.inf:
+        return value
+    value += scaled_log_likelihood(data, fitted, math.exp(x), 1.0)
     if prior.intercept_shape == 0.0:
         return value + x - 0.5 * math.exp(log_intercept + 2.0 * x) * intercept * intercept
-    log_intercept -= 2.0 * x
-    value += prior.intercept_shape * log_intercept
-    return value - prior.intercept_rate * math.exp(log_intercept)
+    return value + log_density_of_intercept(prior, log_intercept - 2.0 * x)
 
 
 @jit

@@ -13,6 +13,7 @@ import math
 
 from ..._jit import jit
 from ...linalg.whitened_factor import exponent, factorize, quadratic_form, response_energy
+from ...priors.scales import draw_amplitude, walk_ratio_of_amplitude
 
 
 @jit
@@ -40,13 +41,10 @@ def move_amplitudes(rng, factor, prior, step, root, projected, tally):
         if walk:
             if old == 0.0:
                 continue
-            change = step * rng.standard_normal()
-            new = old * math.exp(change)
-            ratio = prior.scale_shape * change - prior.scale_rate * (new - old)
-        elif rng.random() < prior.zero_probability:
-            new = 0.0
+            new = old * math.exp(step * rng.standard_normal())
+            ratio = walk_ratio_of_amplitude(prior, old, new)
         else:
-            new = rng.standard_gamma(prior.scale_shape) / prior.scale_rate
+            new = draw_amplitude(rng, prior)
         variances[kernel] = new * new
         there = _log_evidence(factor, root, projected, variances, energy)
         ratio += there - here

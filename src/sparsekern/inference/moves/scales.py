@@ -30,6 +30,7 @@ from ...linalg.whitened_factor import (
     response_energy,
     write_column_scales,
 )
+from ...priors.scales import log_density_of_intercept, log_density_of_scale
 
 # directions in (log eta, log g, log lambda)
 DIRECTIONS = np.array(
@@ -112,15 +113,14 @@ def _log_density(factor, prior, root, projected, start, direction, summary, x):
     log_scale = start[1] + direction[1] * x
     variances = np.empty(2)
     variances[0], variances[1] = math.exp(-log_intercept), math.exp(-log_scale)
-    if variances[1] > prior.largest_variance:
-        return -math.inf
     latents = factor.response.shape[0]
     value = 0.0
     if direction[0] != 0.0:
-        value += prior.intercept_shape * log_intercept
-        value -= prior.intercept_rate * math.exp(log_intercept)
+        value += log_density_of_intercept(prior, log_intercept)
     if direction[1] != 0.0:
-        value += prior.scale_shape * log_scale - prior.scale_rate * math.exp(log_scale)
+        value += log_density_of_scale(prior, log_scale)
+        if value == -math.inf:
+            return value
     if direction[1] == 0.0 and direction[2] == 0.0:
         ratio = 1.0 + summary[1] * variances[0]
         form = summary[3] - variances[0] * summary[2] / ratio

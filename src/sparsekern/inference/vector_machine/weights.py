@@ -13,6 +13,9 @@ which leaving a row out does not undo.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from scipy.special import softmax
 
@@ -44,3 +47,32 @@ def model_weights(log_left_out: np.ndarray, n_chosen: np.ndarray) -> np.ndarray:
     weights /= _DRAWS
     weights = np.where(weights < min(_NEGLIGIBLE, 0.5 / models), 0.0, weights)
     return weights / weights.sum()
+
+
+def width_weights(
+    rule: str, fits: Sequence[Any], held_out: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> np.ndarray:
+    """Return the weight of each width of a kernel.
+
+    Parameters
+    ----------
+    rule : {"averaged", "cv", "loo", "evidence"}
+        By averages of predictions of rows left out, of those of rows held out, or all weight to
+        the width that predicts rows left out best or has the largest evidence.
+    fits : sequence of fitted machines
+        One for each width: ``evidence``, ``log_left_out``, ``n_columns``.
+    held_out : sequence of (rows, log density)
+        What fits without those rows say of them, width after width, fold after fold.
+    """
+    if len(fits) == 1:
+        return np.ones(1)
+    if rule == "evidence":
+        return np.eye(len(fits))[int(np.argmax([fit.evidence for fit in fits]))]
+    left_out = np.stack([fit.log_left_out for fit in fits])
+    if rule == "loo":
+        return np.eye(len(fits))[int(np.argmax(left_out.mean(axis=1)))]
+    if rule == "cv":  # every choice was made without the rows held out
+        for number, (held, log_density) in enumerate(held_out):
+            left_out[number % len(fits), held] = log_density
+        return model_weights(left_out, np.zeros(len(fits)))
+    return model_weights(left_out, np.array([fit.n_columns for fit in fits]))

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..._jit import mark_compiled
-from ...inference.chains.plan import Plan
-from ...inference.kernel_projection.held_out import Part, predict_held_out, split_folds
-from ...inference.kernel_projection.posterior import best_power, log_scores, sharpened
-from ...inference.kernel_projection.projections import (
+from ...kernels import Kernel, check_positive_definite
+from ..chains.plan import Plan
+from .choice import prefer_first, row_order, width_weights
+from .held_out import Part, predict_held_out, split_folds
+from .posterior import best_power, log_scores, sharpened
+from .projections import (
     KernelRows,
     Projection,
     kernel_rows,
     project_training,
 )
-from ...inference.kernel_projection.sampler import Priors
-from ...inference.kernel_projection.utility import choose_size, even_split, utility_table
-from ...kernels import Kernel, check_positive_definite, resolve_kernels
-from ..shared.progress import TextProgress, announce_compilation, wants_text
-from .choice import prefer_first, row_order, width_weights
+from .sampler import Priors
+from .utility import choose_size, even_split, utility_table
 
 COMPONENTS = (50, 150)  # by default half of the rows, but so many at least and at most
 # where the precision is diagonal more cost little, and labels as responses need them
@@ -35,6 +34,51 @@ SEED = 0
 WIDTH_FACTORS = (0.4, 0.63, 1.0, 1.6, 2.5, 4.0)  # of the heuristic width, for length_scale="cv"
 JITTER = 1e-8  # what a kernel matrix given by the user may lack of being positive definite
 Source = Projection | KernelRows
+# called with what runs, how many of it and the engine; gives what a step is reported to
+Watch = Callable[[str, int, str], AbstractContextManager[Callable[[int, float], bool]]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asked for, checked.
+
+    Attributes
+    ----------
+    kernels : callable
+        Takes training rows and a factor, and returns the kernels at so many times their width.
+    searches_width, precomputed, projection : bool
+        Whether widths are compared, rows come as a kernel matrix, and components are used.
+    n_components : int, str or None
+    sharpness : float or "cv"
+    max_components, n_splits : int
+    cost : float or None
+        None: sizes are judged by log scores.
+    one_standard_error : bool
+    search_draws : int or None
+        None: as many as the step needs.
+    n_jobs : int or None
+    pools_geometrically : callable
+        Takes priors; whether predictions are those of the mean function.
+    """
+
+    kernels: Callable[[np.ndarray, float], tuple[Kernel, ...]]
+    searches_width: bool
+    precomputed: bool
+    projection: bool
+    n_components: int | str | None
+    sharpness: float | str
+    max_components: int
+    n_splits: int
+    cost: float | None
+    one_standard_error: bool
+    search_draws: int | None
+    n_jobs: int | None
+    pools_geometrically: Callable[[Priors], bool]
+
+    def plan(self, default: int) -> Plan:
+        """Return the plan of the short chains on halves or folds."""
+        draws = default if self.search_draws is None else self.search_draws
+        return Plan(tune=draws // 2 + 1, draws=draws, thin=1)
 
 
 @dataclass(frozen=True)
@@ -67,51 +111,41 @@ class ProjectionSearch:
 
     Parameters
     ----------
-    estimator : KernelProjectionClassifier
-        Its parameters, checked.
+    asked : Asked
     features : ndarray of shape (n, p)
         Training rows as the kernels see them, or their kernel matrix.
     labels : ndarray of shape (n,)
     n_classes : int
     candidates : tuple of Priors
         Of each model that may be chosen.
+    watch : callable
+        Shows what goes on.
     """
 
     def __init__(
         self,
-        estimator: Any,
+        asked: Asked,
         features: np.ndarray,
         labels: np.ndarray,
         n_classes: int,
         candidates: tuple[Priors, ...],
+        watch: Watch,
     ) -> None:
-        self._estimator, self._features, self._labels = estimator, features, labels
-        self._n_classes, self._candidates = n_classes, candidates
+        self._asked, self._features, self._labels = asked, features, labels
+        self._n_classes, self._candidates, self._watch = n_classes, candidates, watch
         self._seed = np.random.SeedSequence(SEED)
         self._rng = np.random.default_rng(self._seed.spawn(1)[0])
 
     # kernels and components
 
     def _rows(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        precomputed = self._estimator._is_precomputed()
-        return self._features[np.ix_(rows, columns)] if precomputed else self._features[rows]
-
-    def _kernels(self, features: np.ndarray, factor: float) -> tuple[Kernel, ...]:
-        estimator = self._estimator
-        width = estimator.length_scale
-        named = isinstance(width, str) and width == "cv"
-        names = getattr(estimator, "feature_names_in_", None)
-        kernels = resolve_kernels(
-            estimator.kernel, "mean_distance" if named else width, features, names
-        )
-        return tuple(
-            kernel.with_length_scale(factor * kernel.length_scale) if kernel.stationary else kernel
-            for kernel in kernels
-        )
+        if self._asked.precomputed:
+            return self._features[np.ix_(rows, columns)]
+        return self._features[rows]
 
     def _sources(self, features: np.ndarray, factor: float, most: int) -> tuple[Source, ...]:
-        kernels = self._kernels(features, factor)
-        if not self._estimator.projection:
+        kernels = self._asked.kernels(features, factor)
+        if not self._asked.projection:
             return tuple(kernel_rows(kernel, features) for kernel in kernels)
         return tuple(project_training(kernel, features, most) for kernel in kernels)
 
@@ -127,17 +161,17 @@ class ProjectionSearch:
 
     def decide(self) -> Decisions:
         """Return everything that is decided before sampling."""
-        estimator = self._estimator
-        for kernel in self._kernels(self._features, 1.0):
+        asked = self._asked
+        for kernel in asked.kernels(self._features, 1.0):
             self._features = check_positive_definite(kernel, self._features, JITTER)
         given = self._features
-        order = row_order(given, self._labels, estimator._is_precomputed())
+        order = row_order(given, self._labels, asked.precomputed)
         self._features, self._labels = self._rows(order, order), self._labels[order]
         size, utility = None, None
-        if estimator.n_components in ("utility", "log_score"):
+        if asked.n_components in ("utility", "log_score"):
             utility, size = self._choose_size()
-        factors = WIDTH_FACTORS if self._searches_width() else (1.0,)
-        priors, factor, power, widths = self._candidates[0], 1.0, estimator.sharpness, None
+        factors = WIDTH_FACTORS if asked.searches_width else (1.0,)
+        priors, factor, power, widths = self._candidates[0], 1.0, asked.sharpness, None
         if len(factors) > 1 or len(self._candidates) > 1 or power == "cv":
             rounds = [self._folds() for _ in range(ROUNDS)]
             judged = [self._judge(one, factors, rounds, size) for one in self._candidates]
@@ -156,32 +190,16 @@ class ProjectionSearch:
             for fold in split_folds(self._labels, min(FOLDS, n), self._rng)
         ]
 
-    def _searches_width(self) -> bool:
-        estimator = self._estimator
-        if not (isinstance(estimator.length_scale, str) and estimator.length_scale == "cv"):
-            return False
-        kernels = estimator.kernel if isinstance(estimator.kernel, list) else [estimator.kernel]
-        parts = [part[0] if isinstance(part, tuple) else part for part in kernels]
-        found = self._kernels(self._features, 1.0)
-        return any(
-            kernel.stationary and isinstance(part, str)
-            for kernel, part in zip(found, parts, strict=True)
-        )
-
     def _most(self, priors: Priors) -> int:
-        asked = self._estimator.n_components
+        asked = self._asked.n_components
         if isinstance(asked, (int, np.integer)):
             return int(asked)
         times = LEAST_SQUARES_FACTOR if priors.model == "least_squares" else 1
         return times * int(np.clip(len(self._labels) // 2, *COMPONENTS))
 
     def _choose_size(self) -> tuple[pd.DataFrame, int]:
-        estimator = self._estimator
-        largest = 15 if estimator.max_components is None else estimator.max_components
-        splits = [
-            even_split(self._labels, self._rng)
-            for _ in range(10 if estimator.n_splits is None else estimator.n_splits)
-        ]
+        asked, largest = self._asked, self._asked.max_components
+        splits = [even_split(self._labels, self._rng) for _ in range(asked.n_splits)]
         whole = [self._part(train, test, 1.0, largest) for train, test in splits]
         smallest = min(max(columns.shape[1] for columns in part.columns) for part in whole)
         if smallest == 0:
@@ -191,7 +209,7 @@ class ProjectionSearch:
             [part.leading(int(size)) for part in whole for size in sizes],
             self._candidates[0],
             "splits and sizes",
-            estimator._search_plan(HALF_DRAWS),
+            asked.plan(HALF_DRAWS),
         )
         accuracy = np.empty((len(splits), len(sizes)))
         scores = np.empty_like(accuracy)
@@ -200,14 +218,11 @@ class ProjectionSearch:
             truth = self._labels[splits[split][1]]
             accuracy[split, place] = np.mean(probabilities.argmax(axis=1) == truth)
             scores[split, place] = log_scores(probabilities, truth).mean()
-        cost = None
-        if estimator.n_components == "utility":
-            cost = 1.0 if estimator.cost is None else float(estimator.cost)
         counts = np.array([sum(min(int(s), q.shape[1]) for q in whole[0].columns)
                            for s in sizes])  # fmt: skip
         n_train = np.array([len(train) for train, _ in splits], dtype=np.float64)
-        table = utility_table(counts, accuracy, scores, n_train, cost)
-        chosen = choose_size(table, estimator.selection_rule == "one_standard_error")
+        table = utility_table(counts, accuracy, scores, n_train, asked.cost)
+        chosen = choose_size(table, asked.one_standard_error)
         return table, int(sizes[chosen])
 
     def _judge(
@@ -219,7 +234,7 @@ class ProjectionSearch:
     ) -> Judged:
         """Return how well held-out rows are predicted at every width, and by all of them."""
         most = size or self._most(priors)
-        plan = self._estimator._search_plan(FOLD_DRAWS)
+        plan = self._asked.plan(FOLD_DRAWS)
         together = np.empty((len(factors), len(rounds), len(self._labels), self._n_classes))
         for number, folds in enumerate(rounds):  # one at a time: parts are large
             parts = [self._part(*fold, factor, most) for factor in factors for fold in folds]
@@ -228,7 +243,7 @@ class ProjectionSearch:
             for place in range(len(factors)):
                 for _, test in folds:
                     together[place, number, test] = next(found)
-        asked = self._estimator.sharpness
+        asked = self._asked.sharpness
         powers = np.array([
             best_power(predicted, self._labels) if asked == "cv" else float(asked)
             for predicted in together
@@ -254,27 +269,8 @@ class ProjectionSearch:
     def _predict(
         self, parts: list[Part], priors: Priors, what: str, plan: Plan
     ) -> list[np.ndarray]:
-        estimator = self._estimator
-        name = type(estimator).__name__
-        text = None
-        if wants_text(estimator.progress, bool(getattr(estimator, "_skl_callbacks", None))):
-            text = TextProgress(f"{name}: {len(parts)} {what}", len(parts))
-        engine = priors.engine
-        if estimator.progress is not False:
-            announce_compilation(name, [engine])
-
-        def report(number: int, fraction: float) -> bool:
-            if text is not None:
-                text.update(number, fraction)
-            return False
-
-        try:
-            found = predict_held_out(
+        with self._watch(what, len(parts), priors.engine) as report:
+            return predict_held_out(
                 parts, self._n_classes, priors, plan, self._seed.spawn(1)[0],
-                estimator.n_jobs, report, estimator._pools_geometrically(priors),
+                self._asked.n_jobs, report, self._asked.pools_geometrically(priors),
             )  # fmt: skip
-        finally:
-            if text is not None:
-                text.close()
-        mark_compiled(engine)
-        return found

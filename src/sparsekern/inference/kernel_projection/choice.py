@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from ...inference.feature_search.row_order import content_order
+from ..feature_search.row_order import content_order
 
 # widths that share their training rows differ by chance about as much as by merit:
 # differences of their log scores count half

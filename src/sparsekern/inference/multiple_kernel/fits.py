@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...inference.multiple_kernel.additive.ascent import Schedule as AdditiveSchedule
-from ...inference.multiple_kernel.additive.bound import AdditivePriors
-from ...inference.multiple_kernel.additive.fit import fit_additive
-from ...inference.multiple_kernel.additive.function_draws import AdditiveDraws
-from ...inference.multiple_kernel.additive.left_out import left_out_moments
-from ...inference.multiple_kernel.additive.posterior import AdditivePosterior
-from ...inference.multiple_kernel.additive.whitening import Whitening
-from ...inference.multiple_kernel.latent import Latent
-from ...inference.multiple_kernel.shared.fit import Schedule, fit_kernels, fitted_values
-from ...inference.multiple_kernel.shared.function_draws import draw_functions
-from ...inference.multiple_kernel.shared.posterior import Hyperpriors, Posterior
-from ...inference.multiple_kernel.shared.prediction import predict
-from ...inference.multiple_kernel.shared.pruning import Kept
-from ...inference.multiple_kernel.shared.updates import Problem
+from .additive.ascent import Schedule as AdditiveSchedule
+from .additive.bound import AdditivePriors
+from .additive.fit import fit_additive
+from .additive.function_draws import AdditiveDraws
+from .additive.left_out import left_out_moments
+from .additive.posterior import AdditivePosterior
+from .additive.whitening import Whitening
 from .kernel_stack import KernelStack
+from .latent import Latent
+from .shared.fit import Schedule, fit_kernels, fitted_values
+from .shared.function_draws import draw_functions
+from .shared.posterior import Hyperpriors, Posterior
+from .shared.prediction import predict
+from .shared.pruning import Kept
+from .shared.updates import Problem
 
 PLAIN, SPARSE = (1.0, 1.0), (1e-10, 1e10)  # shape and scale of gamma priors of precisions
 _BIAS_VARIANCE = 100.0

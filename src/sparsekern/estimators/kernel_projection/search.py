@@ -11,7 +11,6 @@ import pandas as pd
 from ..._jit import mark_compiled
 from ...inference.chains.plan import Plan
 from ...inference.kernel_projection.held_out import Part, predict_held_out, split_folds
-from ...inference.kernel_projection.posterior import best_power, log_scores, sharpened
 from ...inference.kernel_projection.projections import (
     KernelRows,
     Projection,
@@ -19,8 +18,10 @@ from ...inference.kernel_projection.projections import (
     project_training,
 )
 from ...inference.kernel_projection.sampler import Priors
+from ...inference.kernel_projection.sharpness import best_power, log_scores
 from ...inference.kernel_projection.utility import choose_size, even_split, utility_table
 from ...kernels import Kernel, check_positive_definite, resolve_kernels
+from ...posteriors.projection import sharpened
 from ..shared.progress import TextProgress, announce_compilation, wants_text
 from .choice import prefer_first, row_order, width_weights
 

@@ -106,7 +106,7 @@ def print_comparison(models: dict, X_test, y_test) -> None:
 
 def print_chains(model: GKMClassifier) -> None:
     """Print how many vectors are active, and whether the chains have converged."""
-    sizes = model.posterior_["posterior"]["n_active"].values
+    sizes = model.posterior_["sample_stats"]["n_active"].values
     low, high = np.quantile(sizes, [0.025, 0.975])
     rows = len(model.active_probabilities_)
     print(

@@ -113,3 +113,33 @@ def test_source_files_stay_small():
         if (lines := len(path.read_text().splitlines())) > 380
     }
     assert not long
+
+
+def private_names_read(source: str) -> list[str]:
+    """Return the private names that are read of other objects; ``self`` and ``cls`` are own."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and _is_private(node.attr):
+            if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+                found.append(f"{node.lineno}: {ast.unparse(node)}")
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr"):
+            name = node.args[1]
+            if isinstance(name, ast.Constant) and _is_private(str(name.value)):
+                found.append(f"{node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PACKAGE / "plotting").glob("*.py")), ids=lambda path: path.name
+)
+def test_figures_read_public_names_only(path):
+    assert private_names_read(path.read_text()) == []
+
+
+def test_private_names_are_found():
+    source = "a._b; self._c; getattr(a.d, '_e'); a.f_; _own(a); a.__class__"
+    assert private_names_read(source) == ["1: a._b", "1: getattr(a.d, '_e')"]

@@ -41,8 +41,9 @@ def _compiled_series(features, labels, max_active, draws):
     posterior = model.posterior_["posterior"]
     rows = posterior["monitored_row"].to_numpy()
     probabilities = posterior["probability"].to_numpy()
-    series = {"k": posterior["n_active"].to_numpy(), "log g": np.log(posterior["scale"].to_numpy())}
-    series["log-likelihood"] = posterior["log_likelihood"].to_numpy()
+    stats = model.posterior_["sample_stats"]
+    series = {"k": stats["n_active"].to_numpy(), "log g": np.log(posterior["scale"].to_numpy())}
+    series["log-likelihood"] = stats["log_likelihood"].to_numpy()
     return series | {f"p[{row}]": probabilities[..., q] for q, row in enumerate(rows)}, rows
 
 

@@ -199,7 +199,7 @@ def test_kernels_evaluated_in_python_can_be_pickled():
 
 def test_no_active_vector_at_all():
     model = fit(size_prior=(1, 1e9), draws=20, tune=200)
-    assert model.posterior_["posterior"]["n_active"].max() == 0
+    assert model.posterior_["sample_stats"]["n_active"].max() == 0
     assert (model.posterior_["sparse_coefficients"]["training_row"] == -1).all()
     assert len(model.active_vectors_) == 0
 

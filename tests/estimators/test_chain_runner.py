@@ -36,7 +36,7 @@ def refuse(self, smallest):
 def draws_of(model):
     """Everything that was sampled."""
     tree = model.posterior_
-    groups = [tree["posterior"].to_dataset(), tree["sparse_coefficients"].to_dataset()]
+    groups = [tree[name] for name in ("posterior", "sample_stats", "sparse_coefficients")]
     return {name: group[name].to_numpy() for group in groups for name in group.data_vars}
 
 
@@ -87,8 +87,8 @@ def test_thinning_keeps_every_other_draw(two_classes, short):
     every = GKMClassifier(**short | {"draws": 40}).fit(X, y)
     second = GKMClassifier(**short | {"draws": 20, "thin": 2}).fit(X, y)
     assert second.n_draws_ == 20
-    assert len(second._traces["n_active"][0]) == len(every._traces["n_active"][0]) == 90
-    assert_array_equal(second._traces["n_active"][0][:50], every._traces["n_active"][0][:50])
+    assert len(second.traces_["n_active"][0]) == len(every.traces_["n_active"][0]) == 90
+    assert_array_equal(second.traces_["n_active"][0][:50], every.traces_["n_active"][0][:50])
 
 
 class Watcher:

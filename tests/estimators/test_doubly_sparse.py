@@ -141,7 +141,9 @@ def latent_by_hand(model, X, new):
         held, included = rows[c, t] >= 0, features[c, t] >= 0
         assert len(set(features[c, t][included])) == included.sum()
         assert len(set(rows[c, t][held])) == held.sum()
-        assert (bandwidths[c, t][included] > 0).all() and (bandwidths[c, t][~included] == 0).all()
+        assert (bandwidths[c, t][included] > 0).all() and np.isnan(
+            bandwidths[c, t][~included]
+        ).all()
         assert (weights[c, t][..., ~held] == 0).all()
         at = vectors[rows[c, t][held]][:, features[c, t][included]]
         apart = np.abs(new[:, None, features[c, t][included]] - at[None])
@@ -186,7 +188,8 @@ def test_regression_from_the_arrays_of_the_posterior(small, kernel, noise):
     pointwise = model.posterior_["log_likelihood"]["y"].values
     np.testing.assert_allclose(pointwise, expected, rtol=1e-7, atol=1e-7)
     np.testing.assert_array_equal(pointwise, model.pointwise_log_likelihood())
-    np.testing.assert_allclose(pointwise.sum(-1), posterior["log_likelihood"], rtol=1e-7, atol=1e-6)
+    total = model.posterior_["sample_stats"]["log_likelihood"]
+    np.testing.assert_allclose(pointwise.sum(-1), total, rtol=1e-7, atol=1e-6)
     density = logsumexp(expected.reshape(-1, 40), axis=0) - np.log(expected[..., 0].size)
     np.testing.assert_allclose(model.log_predictive_density(X, y), density, rtol=1e-7, atol=1e-7)
 
@@ -210,7 +213,7 @@ def test_two_classes_from_the_arrays_of_the_posterior(small, kernel, likelihood)
         one = np.exp(log_shares(f)).reshape(-1, 40)
         np.testing.assert_allclose(model.sample_proba(X)[..., 1], one, rtol=1e-7)
         np.testing.assert_allclose(model.predict_proba(X)[:, 1], one.mean(0), rtol=1e-7)
-    total = model.posterior_["posterior"]["log_likelihood"]
+    total = model.posterior_["sample_stats"]["log_likelihood"]
     np.testing.assert_allclose(pointwise.sum(-1), total, rtol=1e-6, atol=1e-6)
 
 
@@ -232,16 +235,18 @@ def test_groups_of_the_posterior(fitted):
     tree = fitted.posterior_
     groups = {"posterior", "sparse_features", "sparse_coefficients", "log_likelihood"}
     assert groups <= set(tree.children)
-    scalars = {"log_likelihood", "n_active", "n_features", "intercept", "noise_variance"}
-    assert scalars | {"slab_variance", "mean"} <= set(tree["posterior"].data_vars)
+    scalars = {"intercept", "noise_variance", "slab_variance", "mean"}
+    assert scalars <= set(tree["posterior"].data_vars)
+    sizes = {"log_likelihood", "n_active", "n_features"}
+    assert sizes <= set(tree["sample_stats"].data_vars)
     assert tree["log_likelihood"]["y"].dims == ("chain", "draw", "row")
     assert tree["sparse_features"]["feature_bandwidth"].dims == ("chain", "draw", "place")
     held = tree["sparse_features"]["feature"].values >= 0
-    np.testing.assert_array_equal(held.sum(-1), tree["posterior"]["n_features"])
+    np.testing.assert_array_equal(held.sum(-1), tree["sample_stats"]["n_features"])
     included = [(tree["sparse_features"]["feature"].values == j).any(-1).mean() for j in range(20)]
     np.testing.assert_allclose(fitted.feature_inclusion_, included)
     active = tree["sparse_coefficients"]["training_row"].values
-    np.testing.assert_array_equal((active >= 0).sum(-1), tree["posterior"]["n_active"])
+    np.testing.assert_array_equal((active >= 0).sum(-1), tree["sample_stats"]["n_active"])
     shares = [(active == row).any(-1).mean() for row in range(100)]
     np.testing.assert_allclose(fitted.active_probabilities_, shares)
     np.testing.assert_array_equal(fitted.active_vectors_, np.flatnonzero(shares))
@@ -255,7 +260,7 @@ def test_traces_can_be_plotted(fitted, one_vs_rest):
     assert trace.get_ylabel() == "Features"
     sweeps = fitted.tune + fitted.draws
     assert len(trace.lines[0].get_xdata()) == sweeps
-    kept = fitted.posterior_["posterior"]["n_features"].to_numpy()
+    kept = fitted.posterior_["sample_stats"]["n_features"].to_numpy()
     np.testing.assert_array_equal(trace.lines[0].get_ydata()[fitted.tune :], kept[0])
     assert f"mean {kept.mean():.0f}" in marginal.get_title()
     assert len(plot_feature_trace(one_vs_rest)) == 2
@@ -265,7 +270,7 @@ def test_traces_can_be_plotted(fitted, one_vs_rest):
 def test_the_posterior_serves_arviz(fitted):
     from arviz_stats import loo, summary
 
-    table = summary(fitted.posterior_, var_names=["noise_variance", "n_features"])
+    table = summary(fitted.posterior_, var_names=["noise_variance", "slab_variance"])
     assert len(table) == 2
     result = loo(fitted.posterior_)
     assert result.n_data_points == 100
@@ -332,7 +337,7 @@ def test_one_vs_rest_posterior_has_every_group_by_class(one_vs_rest):
         here = tree["sparse_features"]["feature"].sel({"class": label}).values
         its = [(here == j).any(-1).mean() for j in range(4)]
         np.testing.assert_allclose(member.feature_inclusion_, its)
-        sizes = tree["posterior"]["n_features"].sel({"class": label}).values
+        sizes = tree["sample_stats"]["n_features"].sel({"class": label}).values
         np.testing.assert_array_equal((here >= 0).sum(-1), sizes)
 
 

@@ -199,7 +199,7 @@ def test_screening_is_choosing_the_columns_by_hand(wide):
 
 def test_the_pointwise_log_likelihood_after_screening(wide):
     for model in (regress(wide, screen=6), classify(wide, screen=6)):
-        total = model.posterior_["posterior"]["log_likelihood"].values
+        total = model.posterior_["sample_stats"]["log_likelihood"].values
         np.testing.assert_allclose(model.pointwise_log_likelihood().sum(-1), total, rtol=1e-6)
 
 
@@ -489,7 +489,7 @@ def test_few_rows(n):
         fitted = regress(X[:n], Y[:n], noise=noise)
         mean, std = fitted.predict(X, return_std=True)
         assert np.isfinite(mean).all() and (std > 0).all()
-        assert fitted.posterior_["posterior"]["n_active"].max() <= n
+        assert fitted.posterior_["sample_stats"]["n_active"].max() <= n
     labels = np.arange(n) > 0
     for likelihood in ("logit", "probit", "hinge"):
         shares = classify(X[:n], labels, likelihood=likelihood).predict_proba(X)
@@ -539,7 +539,7 @@ def test_distances_that_overflow_hold_no_feature_in(kernel):
 def test_far_from_the_data_the_mean_is_the_intercept():
     for kernel in ("rbf", "laplacian", "matern32", "matern52"):
         fitted = regress(kernel=kernel)
-        assert fitted.posterior_["posterior"]["n_features"].min() >= 1
+        assert fitted.posterior_["sample_stats"]["n_features"].min() >= 1
         expected = fitted.posterior_["posterior"]["intercept"].values.mean()
         for far in (1e6, 1e300):
             np.testing.assert_allclose(fitted.predict(np.full((1, 5), far)), expected, rtol=1e-9)
@@ -567,7 +567,7 @@ def test_far_from_the_data_the_mean_is_the_intercept():
 )
 def test_corners_of_the_parameters(parameters):
     for fitted in (regress(**parameters), classify(**parameters)):
-        sizes = fitted.posterior_["posterior"]
+        sizes = fitted.posterior_["sample_stats"]
         assert sizes["n_features"].max() <= parameters.get("max_features", 5)
         assert sizes["n_active"].max() <= parameters.get("max_active", 60)
         assert np.isfinite(fitted.pointwise_log_likelihood()).all()

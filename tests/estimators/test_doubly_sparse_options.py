@@ -28,7 +28,7 @@ def test_fixed_rows_use_some_rows_and_report_them_by_number():
     assert np.isin(model.active_vectors_, model._used_rows).all()
     assert model.pointwise_log_likelihood().shape == (2, 40, FIXED_ROWS)
     total = model.pointwise_log_likelihood().sum(axis=-1)
-    np.testing.assert_allclose(total, model.posterior_["posterior"]["log_likelihood"], rtol=1e-9)
+    np.testing.assert_allclose(total, model.posterior_["sample_stats"]["log_likelihood"], rtol=1e-9)
     by_hand = regress(MANY[model._used_rows], MANY_Y[model._used_rows])
     assert by_hand.score(MANY, MANY_Y) > 0.5 and model.score(MANY, MANY_Y) > 0.5
 

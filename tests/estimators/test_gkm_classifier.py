@@ -62,7 +62,7 @@ def test_probabilities_are_those_of_the_stored_coefficients(two_classes, short):
     assert_allclose(model.predict_proba(X)[:, 1], ndtr(latent).mean(axis=(0, 1)), rtol=1e-9)
     pointwise = log_ndtr(y * latent)
     assert_allclose(model.posterior_["log_likelihood"]["y"].to_numpy(), pointwise, atol=1e-8)
-    total = model.posterior_["posterior"]["log_likelihood"].to_numpy()
+    total = model.posterior_["sample_stats"]["log_likelihood"].to_numpy()
     assert_allclose(total, pointwise.sum(axis=-1), rtol=1e-7)
     active = (beta != 0).mean(axis=(0, 1))
     assert_allclose(model.active_probabilities_, active)
@@ -117,7 +117,7 @@ def test_learned_width_predictions_use_the_width_of_each_draw(two_classes, short
     assert 0 < model.acceptance_rates_["length_scale"] < 1
     assert_allclose(
         model.pointwise_log_likelihood().sum(axis=-1),
-        model.posterior_["posterior"]["log_likelihood"].to_numpy(),
+        model.posterior_["sample_stats"]["log_likelihood"].to_numpy(),
         rtol=1e-7,
     )
 
@@ -145,7 +145,7 @@ def test_kernels(two_classes, short, kernel):
     assert np.mean(model.predict(X) == y) > 0.75
     assert_allclose(
         model.pointwise_log_likelihood().sum(axis=-1),
-        model.posterior_["posterior"]["log_likelihood"].to_numpy(),
+        model.posterior_["sample_stats"]["log_likelihood"].to_numpy(),
         rtol=1e-6,
     )
 
@@ -191,7 +191,7 @@ def test_sparse_false_keeps_every_row_active(two_classes, short):
 def test_max_active_is_kept_and_clipped(two_classes, short):
     X, y = two_classes
     small = GKMClassifier(max_active=3, **short).fit(X, y)
-    assert small.posterior_["posterior"]["n_active"].max() <= 3
+    assert small.posterior_["sample_stats"]["n_active"].max() <= 3
     GKMClassifier(max_active=10_000, **short).fit(X, y)
 
 

@@ -84,7 +84,7 @@ def test_units_of_the_response_do_not_matter(curve, fitted):
 def test_pointwise_log_likelihood_adds_up(curve, fitted):
     pointwise = fitted.pointwise_log_likelihood()
     assert pointwise.shape == (4, 300, 120)
-    total = fitted.posterior_["posterior"]["log_likelihood"].values
+    total = fitted.posterior_["sample_stats"]["log_likelihood"].values
     # coefficients are large where the kernel matrix is nearly singular: digits cancel
     sizes = np.abs(fitted.posterior_["sparse_coefficients"]["coefficient"].values).sum(-1)
     np.testing.assert_allclose(pointwise.sum(-1), total, atol=1e-14 * 120 * sizes.max())
@@ -164,7 +164,7 @@ def test_candidates(curve):
     assert len(clustered.active_vectors_) <= 40
     for model in (named, clustered):
         assert np.sqrt(np.mean((model.predict(X) - f) ** 2)) < 0.2
-        total = model.posterior_["posterior"]["log_likelihood"].values
+        total = model.posterior_["sample_stats"]["log_likelihood"].values
         np.testing.assert_allclose(model.pointwise_log_likelihood().sum(-1), total, rtol=1e-6)
 
 

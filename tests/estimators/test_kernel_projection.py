@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sparsekern import KernelProjectionClassifier
 from sparsekern.datasets import make_ripley
 from sparsekern.inference.kernel_projection import sampler
-from sparsekern.inference.kernel_projection.posterior import sharpened
+from sparsekern.posteriors.projection import sharpened
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SHORT = {"draws": 60, "tune": 60, "chains": 2, "thin": 1, "search_draws": 40, "random_state": 0}
@@ -141,7 +141,7 @@ def test_posterior_and_diagnostics(spectra, of_labels):
     assert list(tree["posterior"]["class"].values) == ["beef", "lamb", "pork"]
     assert tree["log_likelihood"]["y"].shape == (2, 60, 30)
     assert_allclose(
-        fitted.pointwise_log_likelihood().sum(2), tree["posterior"]["log_likelihood"], atol=1e-6
+        fitted.pointwise_log_likelihood().sum(2), tree["sample_stats"]["log_likelihood"], atol=1e-6
     )
     assert {"log_likelihood", "scale", "probability[0]"} <= set(fitted.diagnostics_.index)
     assert fitted.n_draws_ == 60

@@ -116,7 +116,7 @@ def test_several_classes(iris, Estimator):
     samples = model.sample_proba(new, thin=10)
     assert samples.shape == (60, 75, 3)
     pointwise = model.pointwise_log_likelihood()
-    total = model.posterior_["posterior"]["log_likelihood"].values
+    total = model.posterior_["sample_stats"]["log_likelihood"].values
     np.testing.assert_allclose(pointwise.sum(-1), total, rtol=1e-5, atol=1e-5)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(new), probability)

@@ -134,7 +134,7 @@ def test_sampled_models_have_weights_too(sampled):
 def test_points_are_the_steps_of_the_search(model):
     axes = plot_search(model)
     assert axes.shape == (2,)
-    steps, scores, sizes = zip(*model._path, strict=True)
+    steps, scores, sizes = zip(*model.search_path_, strict=True)
     assert set(steps) == {"start", "climb", "wander", "close"}
     for ax, values in zip(axes, (scores, sizes), strict=True):
         for step in set(steps):
@@ -155,7 +155,7 @@ def test_the_line_is_the_best_model_so_far(model):
     scores, sizes = plot_search(model)
     best = -np.inf
     size = None
-    for place, (_, score, count) in enumerate(model._path):
+    for place, (_, score, count) in enumerate(model.search_path_):
         if score > best:
             best, size = score, count
         assert points(scores, "best so far")[1, place] == best
@@ -178,7 +178,7 @@ def test_a_search_that_ends_where_it_starts_is_drawn(data):
     X, _ = data
     line = HybridSearchGPRegressor(n_wander=0, close=False).fit(X[:, :1], X[:, 0])
     axes = plot_search(line)
-    assert len(points(axes[0], "best so far")[0]) == len(line._path) == 1
+    assert len(points(axes[0], "best so far")[0]) == len(line.search_path_) == 1
     axes[0].figure.canvas.draw()
 
 

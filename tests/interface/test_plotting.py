@@ -83,7 +83,8 @@ def test_traces_hold_every_chain_and_draw(model):
     assert all(isinstance(ax, Axes) for ax in axes.flat)
     for name, (trace, marginal) in zip(SCALARS, axes, strict=True):
         drawn = np.stack([line.get_ydata() for line in trace.lines])
-        np.testing.assert_array_equal(drawn, model.posterior_["posterior"][name].values)
+        group = "sample_stats" if name in ("log_likelihood", "n_active") else "posterior"
+        np.testing.assert_array_equal(drawn, model.posterior_[group][name].values)
         assert len(marginal.patches) == CHAINS
         assert marginal.get_ylim() == trace.get_ylim()
     assert [text.get_text() for text in axes[0, 0].get_legend().get_texts()] == [
@@ -114,7 +115,7 @@ def test_a_data_tree_serves_as_well(model):
     assert len(figures[0][0, 0].lines) == CHAINS
     trace, marginal = plot_active_trace(model.posterior_)
     np.testing.assert_array_equal(
-        trace.lines[0].get_ydata(), model.posterior_["posterior"]["n_active"].values[0]
+        trace.lines[0].get_ydata(), model.posterior_["sample_stats"]["n_active"].values[0]
     )
     assert len(trace.patches) == 0  # no tuning in a tree
     assert marginal.get_xlabel() == "Posterior probability"
@@ -164,10 +165,10 @@ def test_active_trace_shows_tuning_and_the_posterior(model):
     trace, marginal = axes
     chains = [line for line in trace.lines if len(line.get_ydata()) == TUNE + DRAWS]
     assert len(chains) == CHAINS
-    for line, kept in zip(chains, model.posterior_["posterior"]["n_active"].values, strict=True):
+    for line, kept in zip(chains, model.posterior_["sample_stats"]["n_active"].values, strict=True):
         np.testing.assert_array_equal(line.get_ydata()[TUNE:], kept)
     assert trace.patches[0].get_width() == TUNE
-    sizes, counts = np.unique(model.posterior_["posterior"]["n_active"], return_counts=True)
+    sizes, counts = np.unique(model.posterior_["sample_stats"]["n_active"], return_counts=True)
     drawn = {
         bar.get_y() + 0.5: bar.get_width() for bar in marginal.patches if bar.get_height() == 1.0
     }

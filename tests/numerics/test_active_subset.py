@@ -168,7 +168,7 @@ def test_active_subset_learns_from_the_active_rows():
         tune=300,
     )  # fmt: skip
     assert model.score(features, response) > 0.5
-    counts = model.posterior_["posterior"]["n_active"].to_numpy()
+    counts = model.posterior_["sample_stats"]["n_active"].to_numpy()
     assert counts.min() >= 1 and counts.max() <= 150
     assert model.pointwise_log_likelihood().shape == (2, 200, len(features))
     small = features[:80], response[:80]

@@ -6,14 +6,11 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
 from sparsekern.inference.kernel_projection.held_out import split_folds
-from sparsekern.inference.kernel_projection.posterior import (
-    ProjectionPosterior,
-    best_power,
-    sharpened,
-)
 from sparsekern.inference.kernel_projection.projections import project_training
+from sparsekern.inference.kernel_projection.sharpness import best_power
 from sparsekern.inference.kernel_projection.utility import choose_size, even_split, utility_table
 from sparsekern.kernels import resolve_kernels
+from sparsekern.posteriors.projection import ProjectionPosterior, sharpened
 
 
 def test_a_useless_component_costs_exactly_its_price():

@@ -15,7 +15,7 @@ from .figure_parts import (
     finish,
     name_chains,
     open_axes,
-    posterior_group,
+    sampled_variables,
     shared_bins,
 )
 
@@ -31,7 +31,8 @@ def plot_active_trace(model: Any, axes: Any = None) -> np.ndarray:
     Parameters
     ----------
     model : fitted estimator or DataTree
-        A DataTree, which needs the group ``posterior``, holds kept draws only: no tuning is shown.
+        A DataTree, which needs the groups ``posterior`` and ``sample_stats``, holds kept draws
+        only: no tuning is shown.
     axes : array of two Axes, optional
         None: a new figure.
 
@@ -49,7 +50,8 @@ def plot_feature_trace(model: Any, axes: Any = None) -> np.ndarray:
     Parameters
     ----------
     model : fitted estimator that selects features, or DataTree
-        A DataTree, which needs the group ``posterior``, holds kept draws only: no tuning is shown.
+        A DataTree, which needs the groups ``posterior`` and ``sample_stats``, holds kept draws
+        only: no tuning is shown.
     axes : array of two Axes, optional
         None: a new figure.
 
@@ -64,6 +66,8 @@ def plot_feature_trace(model: Any, axes: Any = None) -> np.ndarray:
 
 def _most_active(model: Any) -> float:
     selects = getattr(model, "sparse", getattr(model, "select_vectors", True))
+    if model.max_active is None:
+        return np.inf
     return min(model.max_active, len(model.active_probabilities_)) if selects else np.inf
 
 
@@ -76,7 +80,7 @@ def _plot_counts(
 ) -> np.ndarray:
     """Plot the counts called ``name``; ``most`` says where the prior ends, called ``bound``."""
     model = final_estimator(model)
-    group = posterior_group(model)
+    group = sampled_variables(model)
     if name not in group:
         raise ValueError(
             f"model has no {name!r} among its draws; {label.lower()} are counted by "
@@ -88,7 +92,8 @@ def _plot_counts(
     kept = sizes.transpose("chain", "draw").values
     sweeps, tune, limit = list(kept), 0, np.inf
     if hasattr(model, "fit"):
-        sweeps, tune, limit = model._traces[name], model._plan.tune, most(model)
+        tune = model.posterior_["posterior"].attrs["tuning_steps"]
+        sweeps, limit = model.traces_[name], most(model)
     axes = open_axes(axes, 1, 2, figsize=(7.5, 3.0), width_ratios=(2.4, 1)).ravel()
     trace, marginal = axes
     note: dict[str, Any] = {"fontsize": "small", "color": "0.3", "va": "top", "ha": "right"}

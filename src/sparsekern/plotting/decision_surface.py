@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count
 from ..estimators.shared.composites import Composite, take_apart
+from ..estimators.shared.validation import validate_rows
 from .figure_parts import CLASS_COLOURS, class_column, open_axes
 from .probability_grid import probabilities_on_grid, sides_on_grid
-from .vector_machines import active_weight, fitted_to, is_drawless, training_of
+from .vector_machines import is_drawless
 
 _SURFACE = LinearSegmentedColormap.from_list(
     "sparsekern_surface", ["#79B2DA", "#F8F8F8", "#EFA274"]
@@ -129,17 +130,12 @@ def _training_rows(parts: Composite, X: Any, y: Any) -> tuple[np.ndarray, np.nda
         )
     y = column_or_1d(y)
     check_consistent_length(X, y)
-    seen = model._prepare(parts.inputs(X))  # this also compares column names
-    signs = (y == model.classes_[1]).astype(np.float64) - (y == model.classes_[0])
-    if not hasattr(model, "active_vectors_"):  # nothing is marked among the rows
-        known = not np.any(signs == 0)
-    elif is_drawless(model):
-        known = fitted_to(model, seen, signs)
-    else:
-        features, response = training_of(model)
-        known = len(seen) == len(features) and (
-            np.allclose(seen, features) and np.array_equal(signs, response)
-        )
+    seen = parts.inputs(X)
+    if hasattr(model, "active_vectors_"):
+        known = model.is_fitted_to(seen, y)  # this also compares column names
+    else:  # nothing is marked among the rows
+        validate_rows(model, seen, reset=False)
+        known = np.isin(y, model.classes_).all()
     if not known:
         raise ValueError(
             "X and y must be the rows and classes the model was fitted to, in their order and "
@@ -177,7 +173,7 @@ def _draw_rows(ax: Any, model: Any, rows: np.ndarray, y: np.ndarray) -> None:
         return
     active = model.active_vectors_
     if is_drawless(model):
-        _draw_rings(ax, rows[active], active_weight(model, len(rows))[active])
+        _draw_rings(ax, rows[active], model.active_weights()[active])
         label = f"{len(active)} active vector{'' if len(active) == 1 else 's'}"
         _draw_rings(ax, np.full((1, 2), np.nan), np.ones(1), label)
         return

@@ -34,7 +34,7 @@ def inclusion_of(model: Any) -> Inclusion:
 def _(model: FeatureDrawsEstimator) -> Inclusion:
     check_is_fitted(model)
     return Inclusion(
-        model.feature_inclusion_, model.feature_inclusion_error_, model._inclusion_by_chain
+        model.feature_inclusion_, model.feature_inclusion_error_, model.feature_inclusion_by_chain_
     )
 
 

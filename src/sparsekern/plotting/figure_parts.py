@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.shared.composites import final_estimator
+from ..posteriors.datatree import STATISTICS
 
 # Okabe and Ito's palette, which readers with any of the common colour blindnesses can tell apart.
 CHAIN_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
@@ -57,19 +58,21 @@ def posterior_scalars(
         Names as in ``diagnostics_``. The name of an indexed quantity without its index, such as
         ``"probability"``, stands for all of its entries. None: every quantity without an index.
     """
-    posterior = posterior_group(model)
     entries: dict[str, dict[str, np.ndarray]] = {}
-    for variable in posterior.data_vars:
-        array = posterior[variable]
+    for variable, array in sampled_variables(model).items():
         inner = [dim for dim in array.dims if dim not in ("chain", "draw")]
         values = array.transpose("chain", "draw", *inner)
         if not inner:
             entries[variable] = {variable: values.values}
         else:
             stacked = values.stack(entry=inner)
+            given = ~np.isnan(stacked.values).all(axis=(0, 1))  # widths of features not seen
+            # in some draws only: a bandwidth, zero while its feature is out, as in diagnostics_
+            filled = np.nan_to_num(stacked.values, nan=0.0)
             entries[variable] = {
-                f"{variable}[{', '.join(map(str, index))}]": stacked.values[..., q]
+                f"{variable}[{', '.join(map(str, index))}]": filled[..., q]
                 for q, index in enumerate(stacked["entry"].values)
+                if given[q]
             }
     if quantities is None:
         quantities = [name for name, members in entries.items() if name in members]
@@ -85,20 +88,26 @@ def posterior_scalars(
     return chosen
 
 
-def posterior_group(model: Any) -> Any:
-    """Return the draws of an estimator's (or a DataTree's) posterior."""
+def sampled_variables(model: Any) -> dict[str, Any]:
+    """Return the draws of an estimator's (or a DataTree's) posterior, by name.
+
+    Sizes and log-likelihood of the draws, which are statistics in ArviZ's terms, come first.
+    """
     tree = model
     if hasattr(model, "fit"):
         tree = final_estimator(model)
         check_is_fitted(tree)
         tree = tree.posterior_
     try:
-        return tree["posterior"]
+        posterior = tree["posterior"]
+        statistics = tree.get("sample_stats", {})
     except (KeyError, TypeError, IndexError):
         raise TypeError(
             "model must be a fitted estimator with posterior_, or a DataTree with the group "
             f"'posterior'; got {type(model).__name__}."
         ) from None
+    found = {name: statistics[name] for name in STATISTICS if name in statistics}
+    return found | {name: posterior[name] for name in posterior.data_vars}
 
 
 def class_column(classes: np.ndarray, target: Any) -> int:

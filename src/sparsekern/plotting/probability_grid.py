@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..estimators import KernelProjectionClassifier
 from ..estimators.shared.composites import Composite
-from .vector_machines import is_drawless, side_probability
+from .vector_machines import is_drawless
 
 _MOST_NUMBERS = 4_000_000  # probabilities held at once
 
@@ -40,7 +40,7 @@ def probabilities_on_grid(
 def sides_on_grid(parts: Composite, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return a machine's posterior probability that f is positive, at the grid points."""
     points = parts.inputs(_grid_points(parts.whole, first, second))
-    return side_probability(parts.final, points).reshape(len(second), len(first))
+    return parts.final.side_probability(points).reshape(len(second), len(first))
 
 
 def _grid_points(model: Any, first: np.ndarray, second: np.ndarray) -> Any:

@@ -38,13 +38,13 @@ def plot_search(model: Any, axes: Any = None) -> np.ndarray:
     """
     model = final_estimator(model)
     check_searched(model)
-    if not model._path:
+    if not model.search_path_:
         raise ValueError(
             "model has no search to show: it was fitted with search='mcmc'; fit it with "
             "search='hybrid'."
         )
-    steps = np.array([step for step, _, _ in model._path])
-    quantities = np.array([path[1:] for path in model._path], dtype=np.float64).T
+    steps = np.array([step for step, _, _ in model.search_path_])
+    quantities = np.array([path[1:] for path in model.search_path_], dtype=np.float64).T
     places = np.arange(1, len(steps) + 1)
     best = _best_so_far(quantities[0])
     own = axes is None

@@ -14,7 +14,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..likelihoods._contract import Likelihood
+from ..likelihoods._contract import Likelihood, ResponseLaw
+from .datatree import TreeParts
+from .names import Names
 
 _BLOCK_NUMBERS = 4_000_000  # latent values held at once
 Self = TypeVar("Self", bound="ExpansionPosterior")
@@ -85,6 +87,37 @@ class ExpansionPosterior:
         probabilities[self.rows] = visits[: len(self.rows)] / self.n_draws
         return probabilities
 
+    def active_counts(self) -> np.ndarray:
+        """Return the number of active vectors of each draw."""
+        return self.counts
+
+    def scalars(self, names: Names) -> dict[str, np.ndarray]:
+        """Return scalars to judge chains by, in the units of the response."""
+        scalars = {"n_active": self.active_counts().astype(np.float64)}
+        if self.n_latents == 1:
+            scalars["intercept"] = names.centre + names.spread * self.intercepts[..., 0]
+        if "learned noise" in self.likelihood.provides:
+            scalars["noise_variance"] = self.noise_variances * names.spread**2
+        for number, name in enumerate(getattr(self.likelihood, "parameter_names", ())):
+            scalars[name] = self.parameters[..., number]
+        return scalars
+
+    def add_to(self, parts: TreeParts, names: Names) -> None:
+        """Add what is no scalar to the parts of a tree: coefficients, padded to one size.
+
+        A place that a draw does not use has the training row -1 and the coefficient 0.
+        """
+        if self.n_latents > 1:
+            parts.add("posterior", "intercept", self.intercepts, "contrast")
+        held = np.arange(self.slots.shape[-1]) < self.counts[..., None]
+        rows = np.where(held, np.append(self.rows, -1)[self.slots], -1)
+        parts.add("sparse_coefficients", "training_row", rows, "slot")
+        coefficients = np.where(held[:, :, None, :, None], self.coefficients, 0.0)
+        sizes = dict(zip(("contrast", "slot", "kernel"), coefficients.shape[2:], strict=True))
+        kept = [axis for axis in sizes if axis == "slot" or sizes[axis] > 1]
+        coefficients = coefficients.reshape(*held.shape[:2], *(sizes[axis] for axis in kept))
+        parts.add("sparse_coefficients", "coefficient", coefficients, *kept)
+
     def latent_blocks(self, features: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (rows of ``features``, latent draws of shape (draws, rows)), block after block.
 
@@ -119,6 +152,17 @@ class ExpansionPosterior:
     def response_draws(self, features: np.ndarray) -> np.ndarray:
         """Return the expected response of every draw at each row, shape (draws, rows[, ..])."""
         blocks = [self.likelihood.mean(latent) for _, latent in self.latent_blocks(features)]
+        return np.concatenate(blocks, axis=1)
+
+    def sample_responses(self, features: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return a new response of every draw at each row, shape (draws, rows)."""
+        assert isinstance(self.likelihood, ResponseLaw)
+        variance = self.noise_variances.reshape(-1, 1)
+        parameters = self.parameters.reshape(self.n_draws, 1, -1)
+        blocks = [
+            self.likelihood.sample(rng, latent, variance, parameters)
+            for _, latent in self.latent_blocks(features)
+        ]
         return np.concatenate(blocks, axis=1)
 
     def pointwise_log_likelihood(self, features: np.ndarray, response: np.ndarray) -> np.ndarray:

@@ -8,7 +8,9 @@ import numpy as np
 
 from ..kernels.evaluate import CODES
 from ..kernels.feature_sums import expand_draws
+from .datatree import TreeParts
 from .expansion import ExpansionPosterior
+from .names import Names
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,10 @@ class FeatureExpansionPosterior(ExpansionPosterior):
     ----------
     kind : int
         Code of the kernel.
+    n_inputs : int
+        Features of the training data.
+    slab_variances : ndarray of shape (chains, draws)
+        Prior variance of the coefficients.
     n_features : ndarray of shape (chains, draws)
         Included features of each draw.
     features, bandwidths : ndarray of shape (chains, draws, s)
@@ -28,6 +34,8 @@ class FeatureExpansionPosterior(ExpansionPosterior):
     """
 
     kind: int
+    n_inputs: int
+    slab_variances: np.ndarray
     n_features: np.ndarray
     features: np.ndarray
     bandwidths: np.ndarray
@@ -37,6 +45,7 @@ class FeatureExpansionPosterior(ExpansionPosterior):
         """Return every ``thin``-th draw of each chain."""
         return replace(
             super().thinned(thin),
+            slab_variances=self.slab_variances[:, ::thin],
             n_features=self.n_features[:, ::thin],
             features=self.features[:, ::thin],
             bandwidths=self.bandwidths[:, ::thin],
@@ -71,15 +80,48 @@ class FeatureExpansionPosterior(ExpansionPosterior):
         )  # fmt: skip
         return list(out)
 
-    def included(self, n_inputs: int) -> np.ndarray:
+    @property
+    def _held(self) -> np.ndarray:
+        return np.arange(self.features.shape[-1]) < self.n_features[..., None]
+
+    def included(self) -> np.ndarray:
         """Return whether each feature is in each draw, shape (chains, draws, features)."""
-        held = np.arange(self.features.shape[-1]) < self.n_features[..., None]
-        out = np.zeros((*self.n_features.shape, n_inputs + 1), dtype=bool)
-        places = np.where(held, self.features, n_inputs)
+        out = np.zeros((*self.n_features.shape, self.n_inputs + 1), dtype=bool)
+        places = np.where(self._held, self.features, self.n_inputs)
         np.put_along_axis(out, places.astype(np.intp), True, axis=-1)
-        return out[..., :n_inputs]
+        return out[..., : self.n_inputs]
 
     def bandwidth_draws(self, feature: int) -> np.ndarray:
         """Return the bandwidth of a feature in each draw, zero where it is not included."""
-        held = np.arange(self.features.shape[-1]) < self.n_features[..., None]
-        return np.where(held & (self.features == feature), self.bandwidths, 0.0).sum(axis=-1)
+        return np.where(self._held & (self.features == feature), self.bandwidths, 0.0).sum(axis=-1)
+
+    def _mostly_in(self) -> np.ndarray:
+        """Return the features that are in at least half of the draws."""
+        return np.flatnonzero(self.included().mean(axis=(0, 1)) >= 0.5)
+
+    def scalars(self, names: Names) -> dict[str, np.ndarray]:
+        """Return scalars to judge chains by.
+
+        A bandwidth counts as zero while its feature is out: the kernel does not see it then.
+        """
+        scalars = super().scalars(names)
+        scalars["n_features"] = self.n_features.astype(np.float64)
+        scalars["slab_variance"] = self.slab_variances
+        for feature in self._mostly_in():
+            scalars[f"bandwidth[{names.feature(feature)}]"] = self.bandwidth_draws(feature)
+        return scalars
+
+    def add_to(self, parts: TreeParts, names: Names) -> None:
+        """Add coefficients, features and bandwidths; these are missing where a feature is out."""
+        super().add_to(parts, names)
+        held = self._held
+        features = np.where(held, self.features, -1)
+        widths = np.where(held, self.bandwidths, np.nan)
+        parts.add("sparse_features", "feature", features, "place")
+        parts.add("sparse_features", "feature_bandwidth", widths, "place")
+        included, chosen = self.included(), self._mostly_in()
+        if len(chosen):
+            draws = np.stack([self.bandwidth_draws(feature) for feature in chosen], axis=-1)
+            bandwidth = np.where(included[..., chosen], draws, np.nan)
+            parts.add("posterior", "bandwidth", bandwidth, "selected_feature")
+            parts.coords["selected_feature"] = [names.feature(feature) for feature in chosen]

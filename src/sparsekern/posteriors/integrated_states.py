@@ -124,15 +124,15 @@ class KernelStatePosterior(KernelExpansionPosterior):
             variances.append(m.var(axis=0) + v.mean(axis=0)[:, None])
         return np.concatenate(means), np.concatenate(variances)
 
-    def support_residual(
-        self, features: np.ndarray, sizes: list[np.ndarray], weights: np.ndarray
-    ) -> np.ndarray:
+    def support_residual(self, features: np.ndarray) -> np.ndarray:
         r"""Return the share of the prior variance that the active vectors do not see.
 
         :math:`1-|L_M^{-1}k(x)|^2/k(x,x)`, averaged over states; with several kernels weighted by
-        their prior variances. ``sizes`` are k(x, x) of each kernel, ``weights`` the prior variances
-        of every state, shape (states, kernels).
+        their prior variances.
         """
+        assert self.prior_variances is not None
+        weights = self.prior_variances[..., 1:].reshape(self.n_draws, -1)
+        sizes = [kernel.diagonal(features) for kernel in self.kernels]
         missing, total = np.zeros(len(features)), np.zeros(len(features))
         shared = self._shared(features)
         among = self._shared_among()

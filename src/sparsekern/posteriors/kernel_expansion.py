@@ -8,7 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels import Kernel
+from .datatree import TreeParts
 from .expansion import ExpansionPosterior
+from .names import Names
 
 _DENSE_SHARE = 0.05  # beyond this share of non-zeros a dense product is the faster one
 
@@ -22,16 +24,82 @@ class KernelExpansionPosterior(ExpansionPosterior):
     kernels : tuple of Kernel
     length_scales : ndarray of shape (chains, draws, kernels, p) or None
         Length scales of each draw where they are learned.
+    shared_width : bool
+        Whether a kernel's length scales are learned as one number.
+    prior_variances : ndarray of shape (chains, draws, 1 + kernels) or None
+        Prior variances of intercept and coefficients where they are learned.
     """
 
     kernels: tuple[Kernel, ...]
     length_scales: np.ndarray | None
+    shared_width: bool
+    prior_variances: np.ndarray | None
 
     def thinned(self, thin: int) -> KernelExpansionPosterior:
         """Return every ``thin``-th draw of each chain."""
-        scales = self.length_scales
-        fewer = super().thinned(thin)
-        return replace(fewer, length_scales=None if scales is None else scales[:, ::thin])
+        scales, variances = self.length_scales, self.prior_variances
+        return replace(
+            super().thinned(thin),
+            length_scales=None if scales is None else scales[:, ::thin],
+            prior_variances=None if variances is None else variances[:, ::thin],
+        )
+
+    def mean_length_scale(self) -> np.ndarray | None:
+        """Return the length scales of the kernel, or kernels, averaged over draws if learned."""
+        if not any(kernel.stationary for kernel in self.kernels):
+            return None
+        scales = np.stack([kernel.length_scale for kernel in self.kernels])
+        if self.length_scales is not None:
+            scales = self.length_scales.mean(axis=(0, 1))
+        return scales if len(self.kernels) > 1 else scales[0]
+
+    def amplitudes(self) -> np.ndarray:
+        """Return the amplitude of every kernel, shape (chains, draws, kernels)."""
+        assert self.prior_variances is not None
+        return np.sqrt(self.prior_variances[..., 1:])
+
+    def scalars(self, names: Names) -> dict[str, np.ndarray]:
+        """Return scalars to judge chains by, those of the prior and the widths included."""
+        scalars = super().scalars(names)
+        variances = self.prior_variances
+        if variances is not None:
+            if len(self.kernels) == 1:
+                scalars["scale"] = 1.0 / variances[..., 1]
+            else:
+                for number in range(len(self.kernels)):
+                    scalars[f"amplitude[{number}]"] = np.sqrt(variances[..., number + 1])
+            scalars["intercept_precision"] = 1.0 / variances[..., 0]
+        return scalars | self._width_scalars(names)
+
+    def _width_scalars(self, names: Names) -> dict[str, np.ndarray]:
+        """Return the learned widths by name; kernels are numbered where there are several."""
+        scalars: dict[str, np.ndarray] = {}
+        if self.length_scales is None:
+            return scalars
+        for number, kernel in enumerate(self.kernels):
+            if not kernel.stationary:
+                continue
+            prefix = [str(number)] if len(self.kernels) > 1 else []
+            seen = np.flatnonzero(np.isfinite(kernel.length_scale))
+            for j in seen[:1] if self.shared_width else seen:
+                label = ", ".join(prefix + ([] if self.shared_width else [names.feature(j)]))
+                name = f"length_scale[{label}]" if label else "length_scale"
+                scalars[name] = self.length_scales[..., number, j]
+        return scalars
+
+    def add_to(self, parts: TreeParts, names: Names) -> None:
+        """Add coefficients, amplitudes and widths; a width is missing where there is none."""
+        super().add_to(parts, names)
+        several = len(self.kernels) > 1
+        if several and self.prior_variances is not None:
+            parts.add("posterior", "amplitude", self.amplitudes(), "kernel")
+        if self.length_scales is None or "length_scale" in parts.groups["posterior"]:
+            return
+        seen = [kernel.stationary & np.isfinite(kernel.length_scale) for kernel in self.kernels]
+        scales = np.where(np.array(seen), self.length_scales, np.nan)
+        dims = ("kernel", "feature") if several else ("feature",)
+        parts.add("posterior", "length_scale", scales if several else scales[:, :, 0], *dims)
+        parts.coords["feature"] = names.feature_labels(scales.shape[-1])
 
     def _kernel_names(self) -> str:
         return ", ".join(kernel.name for kernel in self.kernels)

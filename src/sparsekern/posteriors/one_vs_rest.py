@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from .chain_record import joined_record
 from .expansion import ExpansionPosterior
+from .names import Names
+from .sampled import SampledPosterior
 
 
 @dataclass(frozen=True)
@@ -78,3 +83,73 @@ class OneVsRestPosterior:
             here = labels[block]
             out[:, block] = np.log(shares[:, np.arange(len(here)), here])
         return out.reshape(*self.members[0].counts.shape, len(features))
+
+
+@dataclass(frozen=True)
+class SampledOneVsRest(SampledPosterior):
+    """A posterior made of the posteriors of one two-class model for each class.
+
+    Attributes
+    ----------
+    members : tuple of SampledPosterior
+        In the order of the classes.
+    """
+
+    members: tuple[SampledPosterior, ...]
+
+    @classmethod
+    def of(cls, members: list[SampledPosterior], names: Names) -> SampledOneVsRest:
+        """Take the members together; ``names`` has the classes."""
+        first = members[0]
+        # the rows that made the likelihood need not be all: take their classes from the members
+        codes = np.argmax([member.response for member in members], axis=0)
+        return cls(
+            draws=OneVsRestPosterior(tuple(member.draws for member in members)),
+            names=names,
+            record=joined_record([member.record for member in members]),
+            features=first.features,
+            response=codes.astype(np.float64),
+            used_rows=first.used_rows,
+            log_likelihood=np.sum([member.log_likelihood for member in members], axis=0),
+            monitored_name=first.monitored_name,
+            monitored_rows=first.monitored_rows,
+            monitored=np.stack([member.monitored for member in members], axis=-1),
+            members=tuple(members),
+        )
+
+    @cached_property
+    def scalars(self) -> dict[str, np.ndarray]:
+        """Scalars of all members, the class in their names."""
+        assert self.names.classes is not None
+        return {
+            _with_class(name, label): values
+            for label, member in zip(self.names.classes, self.members, strict=True)
+            for name, values in member.scalars.items()
+        }
+
+    @property
+    def acceptance_rates(self) -> dict[str, float]:
+        """Share of accepted moves after tuning, by kind: the mean over members."""
+        rates = [member.acceptance_rates for member in self.members]
+        return {name: float(np.mean([r.get(name, np.nan) for r in rates])) for name in rates[0]}
+
+    def datasets(self) -> dict[str, Any]:
+        """Return the groups of all members with the classes as last dimension."""
+        import xarray as xr
+
+        parts = [member.datasets() for member in self.members]
+        return {
+            group: xr.concat(
+                [part[group] for part in parts],
+                dim=xr.IndexVariable("class", self.names.classes),
+                join="outer",
+                fill_value={"training_row": -1, "feature": -1, "coefficient": 0.0},
+            ).transpose("chain", "draw", ..., "class")
+            for group in parts[0]
+        }
+
+
+def _with_class(name: str, label: Any) -> str:
+    """Return the name of a scalar of one model: "scale" is "scale[a]", "p[3]" is "p[3, a]"."""
+    base, bracket, index = name.partition("[")
+    return f"{base}[{index[:-1]}, {label}]" if bracket else f"{base}[{label}]"

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 
+from ...posteriors.names import row_labels
 from ..shared.class_face import encode_classes
 from ..shared.class_likelihoods import choose_likelihood
 from ..shared.class_prediction import ClassPrediction
@@ -182,8 +183,10 @@ class DoublySparseClassifier(
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
+        rows = row_labels(X)
         X, y = validate_rows(self, X, y)
         self.classes_, response = encode_classes(y)
+        self._name_data(rows, y)
         self.__dict__.pop("estimators_", None)
         likelihood, one_vs_rest = choose_likelihood(self.likelihood, len(self.classes_))
         if one_vs_rest:

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from ..._checks import check_choice, check_flag, check_pair, check_positive, check_share
 from ...inference.chains.plan import Plan
+from ...inference.doubly_sparse.collect import TrainingRows
 from ...inference.doubly_sparse.sampler import DoublySparseSampler
 from ...inference.feature_search.row_order import content_order
 from ...inference.feature_search.screening import screen_features
@@ -66,7 +67,7 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         """Sample the posterior and keep it."""
         (sampler,) = self._make_samplers(X, [response], likelihood, noise_prior)
         (run,) = self._sample([sampler], plan)
-        self._keep(run, sampler, response)
+        self._keep(self._collect(run, sampler, self._names))
 
     def _make_samplers(
         self,
@@ -80,33 +81,33 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         options = self._check_model_parameters()
         every = self._prepare_training(X)
         sweep = self._check_sweep(len(every))
-        self._every_row = every
         large_n = check_choice("large_n", self.large_n, LARGE_N)
         subset = large_n == "active_subset" and len(every) > LARGE
         make_sampler = choose_sampler(likelihood, options, self.temperatures, subset)
         seed = self.random_state if isinstance(self.random_state, (int, np.integer)) else 0
         chance = check_random_state(seed)
-        self._used_rows = np.arange(len(every))
+        used = np.arange(len(every))
         if large_n == "fixed_rows" and len(every) > LARGE:
             several = len(responses) > 1  # one-vs-rest: spread over all classes
             spread = np.argmax(responses, axis=0) if several else responses[0]
-            self._used_rows = spread_rows(spread, FIXED_ROWS, chance)
-            responses = [response[self._used_rows] for response in responses]
-        varying = np.flatnonzero(np.ptp(every[self._used_rows], axis=0) > 0)
-        self._screened = varying if len(varying) else np.arange(every.shape[1])
+            used = spread_rows(spread, FIXED_ROWS, chance)
+            responses = [response[used] for response in responses]
+        varying = np.flatnonzero(np.ptp(every[used], axis=0) > 0)
+        screened = varying if len(varying) else np.arange(every.shape[1])
         by = check_choice("screen_by", self.screen_by, ("correlation", "evidence"))
         if self.screen is not None:
             targets = np.column_stack([_columns(response) for response in responses])
             count = check_count("screen", self.screen)
-            seen = every[np.ix_(self._used_rows, self._screened)]
+            seen = every[np.ix_(used, screened)]
             if by == "evidence":
                 # of equal responses the first rows are taken: which these are is left to chance
-                order = content_order(X[self._used_rows], targets[:, 0])
+                order = content_order(X[used], targets[:, 0])
                 chosen = screen_by_evidence(seen[order], targets[order], count, kind, self.n_jobs)
             else:
                 chosen = screen_features(seen, targets, count)
-            self._screened = self._screened[chosen]
-        features = np.asfortranarray(every[np.ix_(self._used_rows, self._screened)])
+            screened = screened[chosen]
+        features = np.asfortranarray(every[np.ix_(used, screened)])
+        self._rows = TrainingRows(every, used, screened)
         candidates = self._choose_candidates(features, chance, subset)
         n_candidates = len(features) if candidates is None else len(candidates)
         p = features.shape[1]
@@ -144,9 +145,8 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         wanted = self.candidates
         if wanted is None and len(features) > LARGE and not subset:
             wanted = DICTIONARY
-        if len(self._used_rows) < len(self._every_row) and not isinstance(
-            wanted, (int, np.integer)
-        ):
+        some = len(features) < len(self._rows.every)
+        if some and not isinstance(wanted, (int, np.integer)):
             if wanted is not None:
                 raise ValueError(
                     "candidates names rows, but large_n='fixed_rows' uses some of them only; give "

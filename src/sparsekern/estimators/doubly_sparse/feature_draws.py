@@ -12,75 +12,32 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_share
-from ...posteriors.feature_expansion import FeatureExpansionPosterior
-from ..shared.draws import DrawsEstimator
+from ...inference.chains.runner import ChainRun
+from ...inference.doubly_sparse.collect import TrainingRows, collect
+from ...posteriors.names import Names
+from ...posteriors.sampled import SampledPosterior
+from ..shared.draws import ExpansionEstimator
 from ..shared.sampling import warn_caller
 
 _DISAGREEMENT = 0.3  # between chains, in the inclusion probability of a feature
 _LEAST_DRAWS = 100  # of each chain, below which chains differ by chance
 
 
-class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
+class FeatureDrawsEstimator(SelectorMixin, ExpansionEstimator):
     """Draws of expansions whose kernels see some of the features."""
 
     threshold: float
     n_features_in_: int
     feature_inclusion_: np.ndarray
-    _move_names = (
-        "birth", "death", "swap", "feature_birth", "feature_death", "feature_swap", "bandwidth",
-        "feature_pair", "temperature_swap",
-    )  # fmt: skip
+    _rows: TrainingRows  # of the fit under way
 
-    def _collect_draws(self, stack: Any, sampler: Any) -> FeatureExpansionPosterior:
-        shared = self._collect_expansion(stack, self._row_numbers(stack("rows")), 1, sampler)
-        counts, slab = stack("n_features"), stack("slab")
-        width = max(1, int(counts.max()))
-        return FeatureExpansionPosterior(
-            **shared,
-            kind=sampler.model.kind,
-            n_features=counts,
-            features=self._screened[stack("features")[..., :width]].astype(np.int32),
-            bandwidths=stack("bandwidths")[..., :width],
-            slab=slab if slab.shape[-1] else None,
-        )
+    def _collect(self, run: ChainRun, sampler: Any, names: Names) -> SampledPosterior:
+        return collect(run, self._plan, sampler, names, self._rows)
 
-    # set in fit: the features that passed the screening, the rows that are used as data, and all
-    # rows with all features
-    _screened: np.ndarray
-    _used_rows: np.ndarray
-    _every_row: np.ndarray
-
-    def _training_data(self, sampler: Any) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._every_row
-        if len(self._used_rows) < len(rows):
-            rows = rows[self._used_rows]
-        return rows, sampler.response
-
-    def _row_numbers(self, rows: np.ndarray) -> np.ndarray:
-        return self._used_rows[rows]
-
-    def _vectors(self, sampler: Any, rows: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(self._every_row[rows])
-
-    def _collect_scalars(self, stack: Any) -> dict[str, np.ndarray]:
-        scalars = super()._collect_scalars(stack)
-        scalars["n_active"] = self._draws.active_counts().astype(np.float64)
-        scalars["n_features"] = self._draws.n_features.astype(np.float64)
-        scalars["slab_variance"] = stack("variances")[..., 1]
-        included = self._draws.included(self.n_features_in_).mean(axis=(0, 1))
-        for feature in np.flatnonzero(included >= 0.5):
-            name = f"bandwidth[{self._feature_name(feature)}]"
-            scalars[name] = self._draws.bandwidth_draws(feature)
-        return scalars
-
-    def _feature_name(self, feature: Any) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return str(feature) if names is None else str(names[feature])
-
-    def _collect_attributes(self, stack: Any) -> None:
-        included = self._draws.included(self.n_features_in_)
+    def _set_attributes(self) -> None:
+        included = self._draws.included()
         self.feature_inclusion_ = included.mean(axis=(0, 1))
-        self._inclusion_by_chain = included.mean(axis=1)
+        self.feature_inclusion_by_chain_ = included.mean(axis=1)
         self.feature_inclusion_error_ = np.zeros(self.n_features_in_)
         varying = (self.feature_inclusion_ > 0) & (self.feature_inclusion_ < 1)
         if included.shape[1] < 4:
@@ -103,18 +60,18 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
             for other, member in zip(others, members, strict=True)
         ]
         self.feature_inclusion_error_ = np.sqrt(np.sum(np.square(errors), axis=0))
-        by_chain = [1.0 - member._inclusion_by_chain for member in members]
-        self._inclusion_by_chain = 1.0 - np.prod(by_chain, axis=0)
+        by_chain = [1.0 - member.feature_inclusion_by_chain_ for member in members]
+        self.feature_inclusion_by_chain_ = 1.0 - np.prod(by_chain, axis=0)
 
     def _warn_about_convergence(self) -> None:
         super()._warn_about_convergence()
-        shares = self._inclusion_by_chain
+        shares = self.feature_inclusion_by_chain_
         apart = shares.max(axis=0) - shares.min(axis=0)
         if self.n_draws_ < _LEAST_DRAWS or not (apart > _DISAGREEMENT).any():
             return
         worst = np.argsort(-apart)[:3]
         named = "; ".join(
-            f"{self._feature_name(j)}: {', '.join(f'{share:.2f}' for share in shares[:, j])}"
+            f"{self._names.feature(j)}: {', '.join(f'{share:.2f}' for share in shares[:, j])}"
             for j in worst[apart[worst] > _DISAGREEMENT]
         )
         more = int((apart > _DISAGREEMENT).sum()) - len(worst)
@@ -158,11 +115,11 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
             chosen = self._find_features(features)
         shares = []
         for model in getattr(self, "estimators_", [self]):
-            included = model._draws.included(self.n_features_in_)[..., chosen]
+            included = model._draws.included()[..., chosen]
             flat = included.reshape(model._draws.n_draws, len(chosen)).astype(np.float64)
             shares.append(flat)
         together = 1.0 - np.prod([1.0 - flat for flat in shares], axis=0)  # in any of the models
-        names = [self._feature_name(feature) for feature in chosen]
+        names = [self._names.feature(feature) for feature in chosen]
         return pd.DataFrame(together.T @ together / len(together), index=names, columns=names)
 
     def _find_features(self, features: Any) -> np.ndarray:
@@ -189,21 +146,3 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
                 f"{self.n_features_in_ - 1}; got {feature}."
             )
         return int(feature)
-
-    def _tree_groups(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        groups, dims, coords = super()._tree_groups()
-        draws = self._draws
-        held = np.arange(draws.features.shape[-1]) < draws.n_features[..., None]
-        groups["sparse_features"] = {
-            "feature": np.where(held, draws.features, -1),
-            "feature_bandwidth": np.where(held, draws.bandwidths, 0.0),
-        }
-        dims |= {"feature": ["place"], "feature_bandwidth": ["place"]}
-        named = [name for name in self._scalars if name.startswith("bandwidth[")]
-        if named:
-            groups["posterior"]["bandwidth"] = np.stack(
-                [self._scalars[name] for name in named], axis=-1
-            )
-            dims["bandwidth"] = ["selected_feature"]
-            coords["selected_feature"] = [name[len("bandwidth[") : -1] for name in named]
-        return groups, dims, coords

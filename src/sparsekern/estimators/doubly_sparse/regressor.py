@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
 
 from ..._checks import check_pair
+from ...posteriors.names import row_labels
 from ..shared.documentation import documented
 from ..shared.predictive import PredictiveRegression, resolve_noise
 from ..shared.validation import validate_rows
@@ -81,8 +82,6 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
     >>> model.selected_features_
     array([0])
     """
-
-    _monitored_name = "mean"
 
     def __init__(
         self,
@@ -182,6 +181,8 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         plan = self._check_sampling_parameters()
         likelihood = resolve_noise(self.noise, self.degrees_of_freedom)
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
+        rows = row_labels(X)
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
         response = self._scale_response(y, robust=self.noise == "student_t")
+        self._name_data(rows, y, self._centre, self._spread)
         self._fit_chains(X, response, likelihood, plan, prior)

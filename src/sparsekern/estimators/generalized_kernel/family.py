@@ -54,7 +54,7 @@ class GeneralizedKernelEstimator(KernelDrawsEstimator):
         """Sample the posterior and keep it."""
         (sampler,) = self._make_samplers(X, [response], likelihood, noise_prior)
         (run,) = self._sample([sampler], plan)
-        self._keep(run, sampler, response)
+        self._keep(self._collect(run, sampler, self._names))
 
     def _make_samplers(
         self,

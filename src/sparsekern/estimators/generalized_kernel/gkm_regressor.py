@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
 
 from ..._checks import check_pair
+from ...posteriors.names import row_labels
 from ..shared.documentation import documented
 from ..shared.predictive import PredictiveRegression, resolve_noise
 from ..shared.validation import validate_rows
@@ -69,8 +70,6 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
     >>> model = GKMRegressor(draws=200, tune=200, random_state=0).fit(X, y)
     >>> mean, std = model.predict([[1.5]], return_std=True)
     """
-
-    _monitored_name = "mean"
 
     def __init__(
         self,
@@ -153,6 +152,8 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         plan = self._check_sampling_parameters()
         likelihood = resolve_noise(self.noise, self.degrees_of_freedom)
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
+        rows = row_labels(X)
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
-        robust = self.noise == "student_t"
-        self._fit_chains(X, self._scale_response(y, robust), likelihood, plan, prior)
+        response = self._scale_response(y, robust=self.noise == "student_t")
+        self._name_data(rows, y, self._centre, self._spread)
+        self._fit_chains(X, response, likelihood, plan, prior)

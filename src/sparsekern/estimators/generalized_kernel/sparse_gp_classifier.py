@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...likelihoods import MultinomialProbit, Probit
 from ...likelihoods.multinomial_probit import contrast_matrix
 from ...posteriors.integrated_states import KernelStatePosterior
+from ...posteriors.names import row_labels
 from ..shared.class_face import encode_classes
 from ..shared.class_prediction import ClassPrediction
 from ..shared.counts import check_count
@@ -159,28 +159,13 @@ class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEsti
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
+        rows = row_labels(X)
         X, y = validate_rows(self, X, y)
         self.classes_, response = encode_classes(y)
+        self._name_data(rows, y)
         several = len(self.classes_) > 2
         likelihood = MultinomialProbit(len(self.classes_)) if several else Probit()
         self._fit_chains(X, response, likelihood, plan)
-
-    def _collect_draws(self, stack: Any, sampler: Any) -> KernelStatePosterior:
-        draws = super()._collect_draws(stack, sampler)
-        sizes = draws.counts.ravel() * len(draws.kernels) + 1
-        packed = stack("packed").reshape(draws.n_draws, -1)
-        variances = stack("variances")[..., 1:]
-        self._prior_variances = variances.reshape(draws.n_draws, -1)
-        shared = {field.name: getattr(draws, field.name) for field in fields(draws)}
-        return KernelStatePosterior(
-            **shared,
-            means=stack("means")[..., : int(sizes.max())],
-            packed=tuple(
-                row[: size * (size + 1) // 2].copy()
-                for row, size in zip(packed, sizes, strict=True)
-            ),
-            jitter=sampler.basis.jitter,
-        )
 
     def predict_latent(self, X: Any, return_std: bool = False) -> Any:
         """Return the posterior mean of the latent function and, if asked, its deviation.
@@ -226,12 +211,7 @@ class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEsti
             )
         features = self._prepare(X)
         every = max(1, self._states.counts.shape[1] // _RESIDUAL_STATES)
-        chains, draws = self._states.counts.shape
-        kept = np.arange(chains * draws).reshape(chains, draws)[:, ::every].ravel()
-        sizes = [kernel.diagonal(features) for kernel in self._states.kernels]
-        return self._states.thinned(every).support_residual(
-            features, sizes, self._prior_variances[kept]
-        )
+        return self._states.thinned(every).support_residual(features)
 
     @property
     def _states(self) -> KernelStatePosterior:

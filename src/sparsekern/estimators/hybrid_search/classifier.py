@@ -75,6 +75,9 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
     estimators_ : list of HybridSearchGPClassifier
         With more than two classes: the model of each against the rest.
     selected_features_ : ndarray of int
+    search_path_ : list of (str, float, int)
+        Kind of every step of the search, and score and number of features of the model it left;
+        empty with ``search="mcmc"``.
     n_fits_, n_plug_ins_ : int
 
     Examples

@@ -56,7 +56,9 @@ class ModelTable(SelectorMixin):
         weights /= weights.sum()
         self._set_models(models, weights)
         self.n_fits_, self.n_plug_ins_ = search.n_fits, search.n_plug_ins
-        self._path = [(step, model.score, len(model.features)) for step, model in search.path]
+        self.search_path_ = [
+            (step, model.score, len(model.features)) for step, model in search.path
+        ]
         if any(model.doubtful for model in models):
             count = sum(model.doubtful for model in models)
             warn_caller(

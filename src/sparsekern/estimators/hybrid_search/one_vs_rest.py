@@ -38,4 +38,4 @@ class HybridOneVsRest(ModelTable):
         self.feature_inclusion_ = 1.0 - absent
         self.n_fits_ = sum(member.n_fits_ for member in members)
         self.n_plug_ins_ = sum(member.n_plug_ins_ for member in members)
-        self._path = [step for member in members for step in member._path]
+        self.search_path_ = [step for member in members for step in member.search_path_]

@@ -110,6 +110,9 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
     feature_inclusion_ : ndarray of shape (n_features_in_,)
         Posterior probability of each feature, over the models of the window.
     selected_features_ : ndarray of int
+    search_path_ : list of (str, float, int)
+        Kind of every step of the search, and score and number of features of the model it left;
+        empty with ``search="mcmc"``.
     n_fits_, n_plug_ins_ : int
         Models fitted in full, and scored at the parameters of others.
 
@@ -299,7 +302,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         fitted = search.fit([model.features for model in sampled], start)
         weights = np.array([model.weight for model in sampled])
         self._set_models(fitted, weights)
-        self.n_fits_, self.n_plug_ins_, self._path = search.n_fits, 0, []
+        self.n_fits_, self.n_plug_ins_, self.search_path_ = search.n_fits, 0, []
         self._posterior = GlobalPosterior(data, response, self._kind, True, sampled)
 
     def _mixtures(self, X: Any) -> Iterator[tuple[slice, Any]]:

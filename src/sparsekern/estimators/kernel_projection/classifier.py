@@ -9,10 +9,11 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin
 from sklearn.callback import with_callbacks
 
 from ...inference.chains.checkpoint import fingerprint
+from ...inference.kernel_projection.collect import collect
 from ...inference.kernel_projection.held_out import column_factor
-from ...inference.kernel_projection.posterior import ProjectionPosterior
 from ...inference.kernel_projection.sampler import KernelProjectionSampler
 from ...inference.kernel_projection.search import Decisions, ProjectionSearch
+from ...posteriors.names import row_labels
 from ..shared.class_face import encode_classes
 from ..shared.documentation import documented
 from ..shared.validation import validate_rows
@@ -281,10 +282,12 @@ class KernelProjectionClassifier(
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
         candidates = self._check_model_parameters()
+        rows = row_labels(X)
         X, y = validate_rows(self, X, y, ensure_min_samples=2)
         self.classes_, codes = encode_classes(y)
+        self._name_data(rows, y)
         labels = ((codes + 1.0) / 2.0 if len(self.classes_) == 2 else codes).astype(np.int64)
-        features, labels = self._rows_to_learn(self._prepare_training(X), labels)
+        features, labels, used = self._rows_to_learn(self._prepare_training(X), labels)
         decided = self._decide(features, labels, candidates)
         priors = decided.priors
         self._refuse_empty(decided.sources)
@@ -293,18 +296,13 @@ class KernelProjectionClassifier(
         sampler = KernelProjectionSampler(columns, labels, len(self.classes_), priors)
         self._refuse_selection(sampler)
         (run,) = self._sample([sampler], plan)
-        coefficients = np.stack([chain.draws.coefficients[: run.kept] for chain in run.chains])
-        noise = None
-        if self.predictive_noise:
-            variance = np.stack([chain.draws.noise_variance[: run.kept] for chain in run.chains])
-            standard = np.random.default_rng(0).standard_normal(coefficients.shape[:3])
-            noise = np.sqrt(variance)[..., None] * standard
-        posterior = ProjectionPosterior(
-            decided.sources, factors, coefficients, priors.intercept, priors.reference, noise,
-            decided.power, self._pools_geometrically(priors),
+        posterior = collect(
+            run, plan, sampler, self._names,
+            sources=decided.sources, factors=factors, used_rows=used, power=decided.power,
+            geometric=self._pools_geometrically(priors), predictive_noise=self.predictive_noise,
         )  # fmt: skip
-        self._keep(run, sampler, posterior)
-        self._set_attributes(decided)
+        self._keep(posterior)
+        self._set_decided(decided)
 
     def _decide(self, features: np.ndarray, labels: np.ndarray, candidates: Any) -> Decisions:
         """Return model, width, size and sharpness; those of the last fit where its chains go on."""

@@ -179,8 +179,12 @@ class ProjectionParameters:
 
     def _rows_to_learn(
         self, features: np.ndarray, labels: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return training rows, or a sample of them with a word about it; refuse too many."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return training rows, or a sample of them with a word about it; refuse too many.
+
+        Their features, their labels and their numbers.
+        """
+        rows = np.arange(len(features))
         n, most = len(features), self.max_rows
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         if most is not None and n > most and not precomputed:
@@ -205,7 +209,7 @@ class ProjectionParameters:
             f"kernel matrices of {n} x {n} numbers",
             "use max_rows=2000, or a sample of the rows",
         )
-        return features, labels
+        return features, labels, rows
 
     def _refuse_empty(self, sources: tuple[Any, ...]) -> None:
         if not self.intercept and not any(source.training.shape[1] for source in sources):

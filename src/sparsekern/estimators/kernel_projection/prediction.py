@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import logit
 from sklearn.base import TransformerMixin
 
-from ...inference.kernel_projection.posterior import ProjectionPosterior
+from ...posteriors.projection import ProjectionPosterior
 from ..shared.class_face import ClassFace
 from ..shared.counts import check_count
 from ..shared.kernel_inputs import KernelInputs
@@ -18,16 +18,16 @@ class ProjectionPrediction(TransformerMixin, ClassFace, KernelInputs):
     """Predictions from posterior draws on kernel principal components."""
 
     projection: bool
-    _posterior: ProjectionPosterior
+    _draws: ProjectionPosterior
 
     def _mean_response(self, X: Any) -> np.ndarray:
         columns = self._posterior_columns(X)
-        found = self._posterior.probabilities(columns)
+        found = self._draws.probabilities(columns)
         return found[:, 1] if found.shape[1] == 2 else found
 
     def _posterior_columns(self, X: Any) -> np.ndarray:
         features = self._prepare(X)  # refuses an estimator that is not fitted
-        return self._posterior.columns(features)
+        return self._draws.columns(features)
 
     def _link(self, probability: np.ndarray) -> np.ndarray:
         return logit(probability)
@@ -48,7 +48,7 @@ class ProjectionPrediction(TransformerMixin, ClassFace, KernelInputs):
             to the power ``sharpness_`` and normalised, is ``predict_proba(X)``.
         """
         columns = self._posterior_columns(X)
-        return self._posterior.thinned(check_count("thin", thin)).probability_draws(columns)
+        return self._draws.thinned(check_count("thin", thin)).probability_draws(columns)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the kernel principal components of rows.
@@ -64,7 +64,7 @@ class ProjectionPrediction(TransformerMixin, ClassFace, KernelInputs):
         ndarray of shape (n_samples, n_components_)
         """
         features = self._prepare(X)
-        return np.hstack([source.project(features)[0] for source in self._posterior.sources])
+        return np.hstack([source.project(features)[0] for source in self._draws.sources])
 
     def projection_residual(self, X: Any) -> np.ndarray:
         r"""Return how much of each row the components do not see.
@@ -95,7 +95,7 @@ class ProjectionPrediction(TransformerMixin, ClassFace, KernelInputs):
                 "makes none; set projection=True."
             )
         seen, total = np.zeros(len(features)), np.zeros(len(features))
-        for source in self._posterior.sources:
+        for source in self._draws.sources:
             components, squared = source.project(features)
             seen += np.einsum("ij,ij->i", components, components)
             if squared is not None:

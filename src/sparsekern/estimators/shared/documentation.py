@@ -116,9 +116,10 @@ n_features_in_ : int
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Only if X has string column names.
 posterior_ : xarray.DataTree
-    Draws of the scalars, sparse coefficients and, unless large, the pointwise
-    log-likelihood, ready for ArviZ; built when first asked for. ``posterior_.to_netcdf(path)``
-    stores it, with the extra ``sparsekern[netcdf]`` installed.
+    Draws of the unknowns, statistics of each draw (``sample_stats``), sparse coefficients, the
+    responses and, unless large, the pointwise log-likelihood, ready for ArviZ; built when first
+    asked for. ``posterior_.to_netcdf(path)`` stores it, with the extra ``sparsekern[netcdf]``
+    installed; ``add_posterior_predictive()`` adds new responses.
 diagnostics_ : pandas.DataFrame
     Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
 active_vectors_ : ndarray
@@ -127,6 +128,8 @@ active_probabilities_ : ndarray of shape (n_samples,)
     Share of draws in which each training row is active.
 acceptance_rates_ : dict
     Share of accepted moves after tuning, by kind.
+traces_ : dict of list of ndarray
+    Counts such as ``"n_active"`` after every sweep, tuning included, chain by chain.
 n_draws_ : int
     Kept draws of each chain.""",
     "spike parameter": """\
@@ -356,6 +359,8 @@ feature_inclusion_ : ndarray of shape (n_features_in_,)
     Posterior probability that each feature is included.
 feature_inclusion_error_ : ndarray of shape (n_features_in_,)
     Its Monte-Carlo standard error (NaN with fewer than four draws).
+feature_inclusion_by_chain_ : ndarray of shape (chains, n_features_in_)
+    The same probability by each chain alone.
 selected_features_ : ndarray of int
     Features whose inclusion probability is at least ``threshold``.""",
 }

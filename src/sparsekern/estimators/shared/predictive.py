@@ -50,36 +50,11 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
         self._centre, self._spread = centre, spread
         return (y - centre) / spread
 
-    def _collect_scalars(self, stack: Any) -> dict[str, np.ndarray]:
-        """Return the scalars in the units of y."""
-        scalars = super()._collect_scalars(stack)
-        scalars["log_likelihood"] = scalars["log_likelihood"] - self._n_rows * np.log(self._spread)
-        for name in scalars:
-            if name.startswith("mean[") or name == "intercept":
-                scalars[name] = self._centre + self._spread * scalars[name]
-        scalars["noise_variance"] = scalars["noise_variance"] * self._spread**2
-        return scalars
-
-    @property
-    def _n_rows(self) -> int:
-        return len(self._training[1])
-
     @property
     def _noise(self) -> ResponseLaw:
         likelihood = self._draws.likelihood
         assert isinstance(likelihood, ResponseLaw)
         return likelihood
-
-    def pointwise_log_likelihood(self) -> np.ndarray:
-        """Return the log-likelihood of every training response under every draw.
-
-        Returns
-        -------
-        ndarray of shape (chains, draws, n_samples)
-            Part of ``posterior_`` unless it holds over 2e7 numbers; then it is made only here.
-        """
-        scaled = super().pointwise_log_likelihood()
-        return scaled - np.log(self._spread)
 
     def _components(self, X: Any) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
         """Yield (rows, latent draws, noise variances, likelihood parameters), scaled units."""

@@ -13,6 +13,7 @@ from scipy.special import expit, logit, ndtr, ndtri, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice
 from ...inference.vector_machine.classification import (
@@ -106,6 +107,64 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
         self._averages = self._average_widths(fit, kernels, features, responses, signed)
         self._set_attributes(kernels, codes)
         return kernels, features, responses, codes
+
+    def is_fitted_to(self, X: Any, y: Any) -> bool:
+        """Tell whether these look like the rows and classes of the fit, in their order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        bool
+            A machine knows its active rows only: these are compared, with their labels where
+            columns carry labels. For two classes.
+        """
+        features, fits = self._prepare(X), self._averages[0].fits
+        y = np.asarray(y)
+        signs = (y == self.classes_[1]).astype(np.float64) - (y == self.classes_[0])
+        if len(features) != len(fits[0].log_left_out) or np.any(signs == 0):
+            return False
+        same = [np.allclose(features[fit.rows], fit.expansion.vectors) for fit in fits]
+        if fits[0].expansion.signs.min(initial=1.0) < 0:  # columns carry labels
+            same += [np.array_equal(signs[fit.rows], fit.expansion.signs) for fit in fits]
+        return all(same)
+
+    def active_weights(self) -> np.ndarray:
+        """Return for each training row the weight of the widths at which it is active.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of the first model, where each class has one.
+        """
+        check_is_fitted(self, self._mark_of_a_fit)
+        average = self._averages[0]
+        total = np.zeros(len(average.fits[0].log_left_out))
+        for weight, fit in average.kept:
+            total[fit.rows] += weight
+        return np.minimum(total, 1.0)  # weights add up to one but for rounding
+
+    def side_probability(self, X: Any) -> np.ndarray:
+        r"""Return the posterior probability that f is positive: :math:`\sum_kw_k\Phi(m_k/s_k)`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            For two classes; how sure the side of the boundary is, not how probable the class.
+        """
+        features = self._prepare(X)
+        total = np.zeros(len(features))
+        for weight, fit in self._averages[0].kept:
+            mean, variance = fit.expansion.moments(features)
+            total += weight * ndtr(mean[:, 0] / np.sqrt(variance))
+        return total
 
     def _average_widths(
         self,

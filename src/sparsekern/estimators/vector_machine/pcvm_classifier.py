@@ -13,6 +13,7 @@ from ...inference.vector_machine.classification import FittedClassifier, Method
 from ...inference.vector_machine.factors import LIKELIHOODS
 from ...inference.vector_machine.gains import RULES
 from ...inference.vector_machine.selection import INFERENCES
+from ...posteriors.names import row_labels
 from ..shared.documentation import documented
 from .sampled import PRIOR_FORM, SampledVectorMachine
 
@@ -83,6 +84,8 @@ class PCVMClassifier(SampledVectorMachine):
         Only ``"mcmc"``: Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
     n_draws_ : int
         Only ``"mcmc"``: kept draws of each chain.
+    traces_ : dict of list of ndarray
+        Only ``"mcmc"``: numbers of active vectors after every sweep, chain by chain.
     active_probabilities_ : ndarray of shape (n_samples,)
         Only ``"mcmc"``: one for the candidates, which are all active in every draw.
 
@@ -173,11 +176,11 @@ class PCVMClassifier(SampledVectorMachine):
         with self._all_or_nothing():
             self._check_machine_parameters()
             sampled = self._make_chains() if self.inference == "mcmc" else None
-            for name in ("n_draws_", "diagnostics_", "active_probabilities_"):  # of an earlier fit
+            for name in ("n_draws_", "diagnostics_", "active_probabilities_", "traces_"):  # earlier
                 self.__dict__.pop(name, None)
             fitted = self._fit_by_evidence(X, y)
             if sampled is not None:
-                self._sample_weights(sampled, *fitted)
+                self._sample_weights(sampled, *fitted, row_labels(X))
             self._sampled = sampled
         return self
 

@@ -9,11 +9,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_pair
+from ...inference.vector_machine.collect import KernelSampler
 from ...kernels.resolve import Kernel
+from ...posteriors.names import row_labels
 from ..shared.class_face import by_class
 from ..shared.counts import check_count
 from .classifier import VectorMachineClassifier
-from .pcvm_sampling import KernelSampler, SampledPCVM
+from .pcvm_sampling import SampledPCVM
 
 PRIOR_FORM = "(shape, rate)"
 
@@ -50,7 +52,9 @@ class SampledVectorMachine(VectorMachineClassifier):
         features: np.ndarray,
         responses: list[np.ndarray],
         codes: np.ndarray,
+        rows: np.ndarray | None,
     ) -> None:
+        """Sample at the best width of each model; ``rows`` are the user's names of the rows."""
         prior = check_pair("precision_prior", self.precision_prior, PRIOR_FORM)
         samplers = [
             KernelSampler(
@@ -63,8 +67,10 @@ class SampledVectorMachine(VectorMachineClassifier):
             )
             for average, labels in zip(self._averages, responses, strict=True)
         ]
-        sampled.fit(samplers, self.classes_, codes)
+        names = getattr(self, "feature_names_in_", None)
+        sampled.fit(samplers, self.classes_, codes, rows, names)
         self.n_draws_ = sampled.n_draws_
+        self.traces_ = sampled.traces_
         self.diagnostics_ = sampled.diagnostics_
         self.active_vectors_ = sampled.active_vectors_
         self.active_probabilities_ = sampled.active_probabilities_
@@ -74,6 +80,54 @@ class SampledVectorMachine(VectorMachineClassifier):
         """Draws as an xarray.DataTree for ArviZ, of ``inference="mcmc"``."""
         check_is_fitted(self, self._mark_of_a_fit)
         return self._chains_or_refuse("posterior_").posterior_
+
+    def is_fitted_to(self, X: Any, y: Any) -> bool:
+        """Tell whether these are the rows and classes of the fit, in their order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        bool
+            Without posterior draws active rows only are compared.
+        """
+        if getattr(self, "_sampled", None) is None:
+            return super().is_fitted_to(X, y)
+        return self._sampled._posterior_is_of(self._prepare(X), y)
+
+    def pointwise_log_likelihood(self) -> np.ndarray:
+        """Return the log-likelihood of every training row under every draw of ``"mcmc"``.
+
+        Returns
+        -------
+        ndarray of shape (chains, draws, n_samples)
+            Part of ``posterior_`` unless it holds over 2e7 numbers; then it is made only here.
+        """
+        check_is_fitted(self, self._mark_of_a_fit)
+        return self._chains_or_refuse("pointwise_log_likelihood").pointwise_log_likelihood()
+
+    def add_posterior_predictive(self, X: Any = None, *, random_state: Any = None) -> Any:
+        """Draw new classes and add them to ``posterior_``, where ArviZ looks for them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), optional
+            None: the training rows, in the group ``posterior_predictive``, to be compared with
+            ``observed_data``. Otherwise the group is ``predictions``.
+        random_state : int, RandomState or None, default=None
+
+        Returns
+        -------
+        xarray.DataTree
+            ``posterior_`` with the group: ``y`` by (chain, draw, row), one class of every draw.
+        """
+        check_is_fitted(self, self._mark_of_a_fit)
+        chains = self._chains_or_refuse("add_posterior_predictive")
+        features = None if X is None else self._prepare(X)
+        return chains._add_predictive(features, row_labels(X), random_state)
 
     def _chains_or_refuse(self, name: str) -> SampledPCVM:
         if self._sampled is None:

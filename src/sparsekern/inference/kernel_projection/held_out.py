@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...posteriors.projection import ProjectionPosterior
 from ..chains.plan import Plan
 from ..chains.runner import run_chains, start_chains
-from .posterior import ProjectionPosterior
 from .sampler import KernelProjectionSampler, Priors
 
 

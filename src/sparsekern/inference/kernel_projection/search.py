@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ...kernels import Kernel, check_positive_definite
+from ...posteriors.projection import sharpened
 from ..chains.plan import Plan
 from .choice import prefer_first, row_order, width_weights
 from .held_out import Part, predict_held_out, split_folds
-from .posterior import best_power, log_scores, sharpened
 from .projections import (
     KernelRows,
     Projection,
@@ -21,6 +21,7 @@ from .projections import (
     project_training,
 )
 from .sampler import Priors
+from .sharpness import best_power, log_scores
 from .utility import choose_size, even_split, utility_table
 
 COMPONENTS = (50, 150)  # by default half of the rows, but so many at least and at most

@@ -7,28 +7,22 @@ Where classes are separated widely the arithmetic mean is less sure than it has 
 little more than the share of all separating planes that agree, whatever their margin. Either may be
 *sharpened*,
 
-.. math:: q_k\propto\bar p_k^{\,t},
-
-with t the mode of a posterior of its own: :math:`\log t\sim N(0,\frac14)`, and as likelihood
-predictions of training rows by chains that have not seen them. (Leave-one-out predictions by
-importance sampling would come for nothing; with as many coefficients as rows they are far too
-good.)
+.. math:: q_k\propto\bar p_k^{\,t}.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
-from .projections import KernelRows, Projection
+from .datatree import TreeParts
+from .names import Names
 
 _BLOCK_NUMBERS = 4_000_000  # latent values held at once
-_LARGEST_LOG_POWER = 3.0
-_LOG_POWER_SD = 0.5
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -38,8 +32,9 @@ class ProjectionPosterior:
 
     Attributes
     ----------
-    sources : tuple of Projection or KernelRows
-        What makes columns of rows, one for each kernel.
+    sources : tuple
+        What makes columns of rows, one for each kernel: ``training`` holds those of the training
+        rows, ``project(features)`` returns those of others first.
     factors : tuple of float
         What the columns of each are multiplied with.
     coefficients : ndarray of shape (chains, draws, latents, columns)
@@ -53,9 +48,17 @@ class ProjectionPosterior:
         Exponent t of the pooled probabilities.
     geometric : bool
         Whether draws are pooled by their geometric mean; otherwise by the arithmetic one.
+    scales : ndarray of shape (chains, draws, kernels) or None
+        Scales of the coefficients of each kernel, where the model has them.
+    noise_variances : ndarray of shape (chains, draws) or None
+        Variance of the noise of the latent functions, where the model has it.
+    included : ndarray of shape (chains, draws, latents, columns) or None
+        Which coefficients are not zero, where the model chooses.
+    used : ndarray of shape (chains, draws, latents, kernels) or None
+        Which kernels have a part, where the model chooses.
     """
 
-    sources: tuple[Projection | KernelRows, ...]
+    sources: tuple[Any, ...]
     factors: tuple[float, ...]
     coefficients: np.ndarray
     intercept: bool
@@ -63,6 +66,10 @@ class ProjectionPosterior:
     noise: np.ndarray | None = None
     power: float = 1.0
     geometric: bool = False
+    scales: np.ndarray | None = None
+    noise_variances: np.ndarray | None = None
+    included: np.ndarray | None = None
+    used: np.ndarray | None = None
 
     @property
     def n_draws(self) -> int:
@@ -71,8 +78,10 @@ class ProjectionPosterior:
 
     def thinned(self, thin: int) -> ProjectionPosterior:
         """Return every ``thin``-th draw of each chain."""
-        noise = None if self.noise is None else self.noise[:, ::thin]
-        return replace(self, coefficients=self.coefficients[:, ::thin], noise=noise)
+        arrays = ("coefficients", "noise", "scales", "noise_variances", "included", "used")
+        given = {name: getattr(self, name) for name in arrays}
+        fewer = {name: values[:, ::thin] for name, values in given.items() if values is not None}
+        return replace(self, **fewer)
 
     def columns(self, features: np.ndarray) -> np.ndarray:
         """Return the design of new rows, shape (rows, columns)."""
@@ -125,13 +134,62 @@ class ProjectionPosterior:
         """Return the class probabilities of every draw, shape (draws, rows, classes)."""
         return np.concatenate([values for _, values in self.blocks(columns)], axis=1)
 
-    def pointwise_log_likelihood(self, labels: np.ndarray) -> np.ndarray:
-        """Return log p(y_i | draw) of the training rows, shape (chains, draws, rows)."""
+    def response_draws(self, features: np.ndarray | None) -> np.ndarray:
+        """Return :meth:`probability_draws` of rows by their features; None: the training rows."""
+        return self.probability_draws(
+            self.training_columns() if features is None else self.columns(features)
+        )
+
+    def pointwise_log_likelihood(
+        self, features: np.ndarray | None, labels: np.ndarray
+    ) -> np.ndarray:
+        """Return log p(y_i | draw), shape (chains, draws, rows); no features: training rows."""
         out = np.empty((self.n_draws, len(labels)))
-        for block, values in self.blocks(self.training_columns()):
+        columns = self.training_columns() if features is None else self.columns(features)
+        for block, values in self.blocks(columns):
             own = np.take_along_axis(values, labels[None, block, None], axis=2)[..., 0]
             out[:, block] = np.log(np.maximum(own, _TINY))
         return out.reshape(*self.coefficients.shape[:2], len(labels))
+
+    def included_components(self) -> np.ndarray | None:
+        """Return which coefficients but the intercepts are not zero."""
+        if self.included is None:
+            return None
+        return self.included[..., : self.included.shape[-1] - self.intercept]
+
+    def scalars(self, names: Names) -> dict[str, np.ndarray]:
+        """Return scalars to judge chains by."""
+        scalars = {}
+        if self.noise_variances is not None:
+            scalars["noise_variance"] = self.noise_variances
+        if self.scales is not None:
+            several = self.scales.shape[-1] > 1
+            for number in range(self.scales.shape[-1]):
+                scalars[f"scale[{number}]" if several else "scale"] = self.scales[..., number]
+        inside = self.included_components()
+        if inside is not None:
+            scalars["n_included"] = inside.sum(axis=(2, 3)).astype(np.float64)
+        return scalars
+
+    def add_to(self, parts: TreeParts, names: Names) -> None:
+        """Add coefficients, and what is chosen among them, to the parts of a tree."""
+        if self.scales is not None and self.scales.shape[-1] > 1:
+            parts.add("posterior", "scale", self.scales, "kernel")
+        coefficients = self.coefficients
+        if not self.reference:
+            # softmax does not see what all classes share: reported free of it
+            coefficients = coefficients - coefficients.mean(axis=2, keepdims=True)
+        assert names.classes is not None
+        parts.coords["class"] = names.classes[: coefficients.shape[2]]
+        if self.intercept:
+            parts.add("posterior", "intercept", coefficients[..., -1], "class")
+            coefficients = coefficients[..., :-1]
+        parts.add("posterior", "coefficient", coefficients, "class", "component")
+        inside = self.included_components()
+        if inside is not None:
+            parts.add("posterior", "included", inside, "class", "component")
+        if self.used is not None:
+            parts.add("posterior", "used", self.used, "class", "kernel")
 
 
 def sharpened(probabilities: np.ndarray, power: float) -> np.ndarray:
@@ -140,28 +198,3 @@ def sharpened(probabilities: np.ndarray, power: float) -> np.ndarray:
         return probabilities / probabilities.sum(axis=-1, keepdims=True)
     logs = power * np.log(np.maximum(probabilities, _TINY))
     return softmax(logs, axis=-1)
-
-
-def log_scores(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the log probability of every label, rows and classes being the last two axes."""
-    own = probabilities[..., np.arange(len(labels)), labels]
-    return np.log(np.maximum(own, _TINY))
-
-
-def best_power(probabilities: np.ndarray, labels: np.ndarray) -> float:
-    r"""Return the exponent t of the largest :math:`\sum_i\log q_i(y_i)-2\log^2t`.
-
-    Rows and classes are the last two axes; over others, predictions of the same rows, the log
-    scores are averaged.
-    """
-    logs = np.log(np.maximum(probabilities, _TINY))
-    own = logs[..., np.arange(len(labels)), labels]
-    repeats = own.size / len(labels)
-
-    def loss(log_power: float) -> float:
-        power = np.exp(log_power)
-        score = np.sum(power * own - logsumexp(power * logs, axis=-1)) / repeats
-        return float(0.5 * (log_power / _LOG_POWER_SD) ** 2 - score)
-
-    bounds = (-_LARGEST_LOG_POWER, _LARGEST_LOG_POWER)
-    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded").x))

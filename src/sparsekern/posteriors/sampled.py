@@ -1,0 +1,162 @@
+"""What the chains of a model leave: draws that predict, scalars to judge them by, and a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .chain_record import ChainRecord
+from .datatree import TreeParts, make_datasets, make_rowwise
+from .names import Names
+
+_MOST_POINTWISE = 20_000_000  # numbers; beyond, the pointwise log-likelihood is made on demand
+
+
+@dataclass(frozen=True)
+class SampledPosterior:
+    """Draws of one model, and everything that is reported about them.
+
+    Attributes
+    ----------
+    draws : ExpansionPosterior or ProjectionPosterior
+        What predicts.
+    names : Names
+    record : ChainRecord
+    features : ndarray of shape (m, p) or None
+        The rows that made the likelihood, as predictions see them; None: ``draws`` has them.
+    response : ndarray of shape (m,)
+        Their responses, as the model sees them.
+    used_rows : ndarray of shape (m,)
+        Their numbers among the training rows.
+    log_likelihood : ndarray of shape (chains, draws)
+        As the model sees it.
+    monitored_name : str
+        What is followed at a few rows: ``"mean"`` or ``"probability"``.
+    monitored_rows : ndarray of shape (q,)
+        Their numbers among the training rows.
+    monitored : ndarray of shape (chains, draws, q)
+        As the model sees it.
+    """
+
+    draws: Any
+    names: Names
+    record: ChainRecord
+    features: np.ndarray | None
+    response: np.ndarray
+    used_rows: np.ndarray
+    log_likelihood: np.ndarray
+    monitored_name: str
+    monitored_rows: np.ndarray
+    monitored: np.ndarray
+
+    @cached_property
+    def scalars(self) -> dict[str, np.ndarray]:
+        """Scalars to judge the chains by, in the user's units, each of shape (chains, draws).
+
+        What is followed at rows is ``"mean[3]"``, with the row's label.
+        """
+        names = self.names
+        shift = len(self.response) * np.log(names.spread)  # a density is per unit of y
+        scalars = {"log_likelihood": self.log_likelihood - shift}
+        for place, row in enumerate(self._followed_rows):
+            scalars[f"{self.monitored_name}[{row}]"] = self._followed[..., place]
+        return scalars | self.draws.scalars(names)
+
+    @property
+    def _followed_rows(self) -> np.ndarray:
+        """Labels of the rows, or their numbers where labels are not unique."""
+        labels = self.names.row_labels(self.monitored_rows)
+        return labels if len(np.unique(labels)) == len(labels) else self.monitored_rows
+
+    @property
+    def _followed(self) -> np.ndarray:
+        return self.names.centre + self.names.spread * self.monitored
+
+    @property
+    def n_kept(self) -> int:
+        """Draws of each chain."""
+        return self.log_likelihood.shape[1]
+
+    @property
+    def acceptance_rates(self) -> dict[str, float]:
+        """Share of accepted moves after tuning, by kind."""
+        return self.record.acceptance_rates
+
+    def active_probabilities(self) -> np.ndarray:
+        """Return the share of draws in which each training row is active."""
+        return self.draws.active_probabilities(len(self.names.response))
+
+    def pointwise_log_likelihood(self) -> np.ndarray:
+        """Return log p(y_i | draw) in the units of y, shape (chains, draws, rows)."""
+        scaled = self.draws.pointwise_log_likelihood(self.features, self.response)
+        return scaled - np.log(self.names.spread)
+
+    def sample_responses(self, features: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
+        """Return a response of every draw at each row, shape (chains, draws, rows).
+
+        They are class labels, or numbers in the units of y; no ``features``: at the training rows.
+        """
+        rows = self.features if features is None else features
+        names, shape = self.names, self.log_likelihood.shape
+        if names.classes is None:
+            drawn = names.centre + names.spread * self.draws.sample_responses(rows, rng)
+        else:
+            drawn = _sample_classes(self.draws.response_draws(rows), names.classes, rng)
+        return drawn.reshape(*shape, -1)
+
+    def to_datatree(self) -> Any:
+        """Return all as an xarray.DataTree that follows ArviZ's conventions."""
+        import xarray as xr
+
+        rowwise = {"observed_data": self.names.response[self.used_rows]}
+        if self.log_likelihood.size * len(self.response) <= _MOST_POINTWISE:
+            rowwise["log_likelihood"] = self.pointwise_log_likelihood()
+        rows = self.names.row_labels(self.used_rows)
+        return xr.DataTree.from_dict(self.datasets() | make_rowwise(rowwise, rows, self.record))
+
+    def predictive_dataset(
+        self, features: np.ndarray | None, rows: np.ndarray | None, rng: np.random.Generator
+    ) -> tuple[str, Any]:
+        """Return ArviZ's name of the group of new responses, and the group.
+
+        Parameters
+        ----------
+        features : ndarray or None
+            None: the training rows.
+        rows : ndarray or None
+            Labels of the rows of ``features``; None: 0, 1, ..
+        rng : Generator
+        """
+        drawn = self.sample_responses(features, rng)
+        group = "predictions"
+        if features is None:
+            group, rows = "posterior_predictive", self.names.row_labels(self.used_rows)
+        elif rows is None:
+            rows = np.arange(drawn.shape[-1])
+        return group, make_rowwise({group: drawn}, rows, self.record)[group]
+
+    def datasets(self) -> dict[str, Any]:
+        """Return the groups of the tree that do not go by row."""
+        parts = TreeParts()
+        parts.add_scalars(self.scalars)
+        parts.add("posterior", self.monitored_name, self._followed, "monitored_row")
+        parts.coords["monitored_row"] = self._followed_rows
+        self.draws.add_to(parts, self.names)
+        datasets = make_datasets(parts, self.record)
+        if "sparse_coefficients" in datasets and self.names.classes is None:
+            units = {"response_centre": self.names.centre, "response_spread": self.names.spread}
+            datasets["sparse_coefficients"].attrs |= units
+        return datasets
+
+
+def _sample_classes(
+    probabilities: np.ndarray, classes: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return classes drawn by the probabilities of the second, or of all (last axis)."""
+    if probabilities.ndim == 2:
+        return classes[(rng.random(probabilities.shape) < probabilities).astype(np.intp)]
+    bounds = np.cumsum(probabilities[..., :-1], axis=-1)
+    return classes[(rng.random(bounds.shape[:2])[..., None] >= bounds).sum(axis=-1)]

@@ -10,6 +10,7 @@ from sklearn.callback import with_callbacks
 from ..._checks import check_pair
 from ..shared.documentation import documented
 from ..shared.predictive import PredictiveRegression, resolve_noise
+from ..shared.target import Target
 from ..shared.validation import validate_rows
 from .family import DoublySparseEstimator
 
@@ -183,5 +184,5 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         likelihood = resolve_noise(self.noise, self.degrees_of_freedom)
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
-        response = self._scale_response(y, robust=self.noise == "student_t")
-        self._fit_chains(X, response, likelihood, plan, prior)
+        self._target, scaled = Target.measured(y, robust=self.noise == "student_t")
+        self._fit_chains(X, scaled[:, 0], likelihood, plan, prior)

@@ -7,9 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import (
     check_choice,
@@ -24,6 +22,7 @@ from ...inference.hybrid._contract import Backend
 from ...inference.hybrid.backends import open_backend
 from ...inference.hybrid.cpu import CpuBackend
 from ...inference.hybrid.evidence import ParameterPrior
+from ...inference.hybrid.function_draws import draw_functions
 from ...inference.hybrid.laplace_backend import LaplaceBackend
 from ...inference.hybrid.posterior import (
     Components,
@@ -35,13 +34,11 @@ from ...inference.hybrid.rules import parameter_rule
 from ...inference.hybrid.scoring import Features, SearchSettings
 from ...inference.hybrid.search import HybridSearch
 from ...kernels.feature_sums import FEATURE_KERNELS
-from ..shared.all_or_nothing import AllOrNothing
 from ..shared.counts import check_count, check_jobs
-from ..shared.light_display import LightDisplay
+from ..shared.estimator import Estimator
 from ..shared.progress import SearchProgress, announce_compilation, wants_text
 from ..shared.sampling import warn_caller
 from ..shared.standardizer import Standardizer
-from ..shared.validation import validate_rows
 from .candidates import (
     rows_to_search,
     screened_features,
@@ -50,7 +47,6 @@ from .candidates import (
     swap_graph,
     within_reach,
 )
-from .function_draws import FunctionDraws
 from .memory import require_room
 from .models import ModelTable, warn_unless_settled
 
@@ -60,7 +56,7 @@ GLOBAL_ROWS = 2000  # beyond, prediction is local
 INTEGRATIONS = ("composite", "draws", "mode", "frozen")
 
 
-class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraws, BaseEstimator):
+class HybridSearchEstimator(ModelTable, Estimator):
     """Search, models and selection; subclasses predict."""
 
     kernel: str
@@ -96,6 +92,7 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
     local_neighbors: int
     n_features_in_: int
     feature_inclusion_: np.ndarray
+    _mark_of_a_fit = "models_"
     _log_mean: float | None = None  # of counts: what their function is centred at
 
     # parameters
@@ -166,12 +163,8 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
             X = self._standardizer(X)
         return np.ascontiguousarray(X.T)
 
-    def _prepare(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "models_")
-        X = validate_rows(self, X, reset=False)
-        return X if self._standardizer is None else self._standardizer(X)
-
     def _points(self, X: Any) -> np.ndarray:
+        """Return new rows as the models see them."""
         return np.ascontiguousarray(self._prepare(X)[:, self._screened])
 
     # search
@@ -290,13 +283,24 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
                 list(self._posterior.blocks(backend, np.ascontiguousarray(data[:, :1].T)))
         warn_unless_settled(backend)
 
-    def _components(self, X: Any) -> Iterator[tuple[slice, Components]]:
-        """Yield slices of rows and the normal laws to be mixed there, in scaled units."""
-        points, backend = self._points(X), self._open_backend()
+    def _components(self, points: np.ndarray) -> Iterator[tuple[slice, Components]]:
+        """Yield slices of points and the normal laws to be mixed there, in scaled units."""
+        backend = self._open_backend()
         with single_blas_thread():
             yield from self._posterior.blocks(backend, points)
         if isinstance(self._posterior, LocalPosterior):  # with models of its own, new to us
             warn_unless_settled(backend)
+
+    def _latent_draws(
+        self, points: np.ndarray, count: int
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Yield slices of points, draws of the function there, and their last parameter."""
+        with single_blas_thread():
+            yield from draw_functions(self._posterior, self._open_backend(), points, count)
+
+    def _count_draws(self, thin: int) -> int:
+        """Return how many draws of the function ``thin`` leaves."""
+        return -(-check_count("draws", self.draws) // thin)
 
     def _open_laplace(self, response: str) -> LaplaceBackend:
         """Return the backend of a response that is not Gaussian."""

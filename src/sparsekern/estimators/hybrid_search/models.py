@@ -99,7 +99,7 @@ class ModelTable(SelectorMixin):
         length_scale: Any = tuple(scales)
         if self._shared:
             length_scale = float(scales[0]) if len(scales) else np.nan
-        unit = getattr(self, "_spread", 1.0) ** 2
+        unit = float(self._target.spread[0]) ** 2 if hasattr(self, "_target") else 1.0
         found = {"amplitude": float(np.exp(parameters[0])) * unit, "length_scale": length_scale}
         if self._last_parameter is not None:
             found[self._last_parameter] = float(np.exp(parameters[-1])) * unit

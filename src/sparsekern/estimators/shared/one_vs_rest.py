@@ -12,6 +12,7 @@ from ...inference.chains.plan import Plan
 from ...inference.diagnostics import summarize_scalars
 from ...likelihoods._contract import Likelihood
 from ...posteriors.one_vs_rest import OneVsRestPosterior
+from .class_face import responses_one_vs_rest
 from .draws import DrawsEstimator
 
 # what belongs to the fit under way or to the whole, not to the model of one class
@@ -109,11 +110,6 @@ class OneVsRestEstimator(DrawsEstimator):
         return xr.DataTree.from_dict(
             together | {name: group.to_dataset() for name, group in rest.children.items()}
         )
-
-
-def responses_one_vs_rest(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
-    """Return for each class which rows belong to it, +1.0, and which do not, -1.0."""
-    return [np.where(codes == code, 1.0, -1.0) for code in range(n_classes)]
 
 
 def _with_class(name: str, label: Any) -> str:

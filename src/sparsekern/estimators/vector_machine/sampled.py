@@ -10,8 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_pair
 from ...kernels.resolve import Kernel
-from ..shared.class_face import by_class
-from ..shared.counts import check_count
 from .classifier import VectorMachineClassifier
 from .pcvm_sampling import KernelSampler, SampledPCVM
 
@@ -83,28 +81,11 @@ class SampledVectorMachine(VectorMachineClassifier):
             )
         return self._sampled
 
-    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
-        """Return draws of the class probabilities, for histograms of single cases.
-
-        They are the chains' draws with ``inference="mcmc"``. Otherwise a draw has a width and
-        weights from their normal laws; it is the same function at every call.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        thin : int, default=1
-            Return every ``thin``-th draw (of each chain) only.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples, n_classes)
-            Chain after chain; without chains there are 1,000 with ``thin=1``.
-        """
-        features = self._prepare(X)
+    def _response_draws(self, X: Any, thin: int) -> np.ndarray:
+        features = self._prepare(X)  # refuses an estimator that is not fitted
         if self._sampled is None:
-            return super().sample_proba(X, thin=thin)
-        found = self._sampled._draws.thinned(check_count("thin", thin)).response_draws(features)
-        return by_class(found, len(self.classes_))
+            return super()._response_draws(X, thin)
+        return self._sampled._draws.thinned(thin).response_draws(features)
 
     def _mean_response(self, X: Any) -> np.ndarray:
         sampled = getattr(self, "_sampled", None)

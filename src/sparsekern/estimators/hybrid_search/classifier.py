@@ -20,6 +20,7 @@ from .candidates import in_content_order
 from .family import INTEGRATIONS, HybridSearchEstimator
 from .memory import check_draws
 from .one_vs_rest import fit_one_vs_rest
+from .settings import check_search_parameters
 
 _LAWS: dict[str, Any] = {"logit": Logit(), "probit": Probit()}
 
@@ -172,7 +173,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
-        settings = self._check_search_parameters()
+        settings = check_search_parameters(self)
         check_choice("likelihood", self.likelihood, tuple(_LAWS))
         check_count("local_neighbors", self.local_neighbors, 2)
         check_draws(self)

@@ -32,6 +32,7 @@ from .candidates import (
 )
 from .family import GLOBAL_ROWS, INTEGRATIONS, HybridSearchEstimator
 from .memory import check_draws
+from .settings import check_search_parameters
 
 COUNTS = ("poisson", "negative_binomial")
 NOISES = ("gaussian", "student_t", *COUNTS)
@@ -226,7 +227,7 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
-        settings = self._check_search_parameters()
+        settings = check_search_parameters(self)
         noise = check_choice("noise", self.noise, NOISES)
         check_choice("grid", self.grid, GRIDS)
         check_count("local_neighbors", self.local_neighbors, 2)
@@ -276,6 +277,10 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
         if self.noise == "gaussian":
             return super()._open_backend()
         return self._open_laplace(self.noise)
+
+    @property
+    def _unit(self) -> float:
+        return float(self._target.spread[0])
 
     @property
     def _last_parameter(self) -> str | None:

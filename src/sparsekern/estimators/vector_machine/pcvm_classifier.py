@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..._checks import check_choice, check_pair, check_positive, check_share
 from ...inference.vector_machine.bound import half_normal_divergence, risk_bound
@@ -13,14 +13,17 @@ from ...inference.vector_machine.classification import FittedClassifier, Method
 from ...inference.vector_machine.factors import LIKELIHOODS
 from ...inference.vector_machine.gains import RULES
 from ...inference.vector_machine.selection import INFERENCES
+from ...kernels.resolve import Kernel
 from ..shared.documentation import documented
-from .sampled import PRIOR_FORM, SampledVectorMachine
+from .classifier import VectorMachineClassifier
+from .pcvm_sampling import KernelSampler, SampledPCVM, open_chains
 
+_PRIOR_FORM = "(shape, rate)"
 _LEAST_GAIN = {"gaussian": 0.3, "truncated": 0.01, "smoothed": 0.3}
 
 
 @documented
-class PCVMClassifier(SampledVectorMachine):
+class PCVMClassifier(VectorMachineClassifier):
     r"""Probabilistic classification vector machine.
 
     A function on a few training rows whose weights have the sign of the row's class,
@@ -172,14 +175,70 @@ class PCVMClassifier(SampledVectorMachine):
         """
         with self._all_or_nothing():
             self._check_machine_parameters()
-            sampled = self._make_chains() if self.inference == "mcmc" else None
+            sampled = open_chains(self) if self.inference == "mcmc" else None
             for name in ("n_draws_", "diagnostics_", "active_probabilities_"):  # of an earlier fit
                 self.__dict__.pop(name, None)
             fitted = self._fit_by_evidence(X, y)
             if sampled is not None:
                 self._sample_weights(sampled, *fitted)
-            self._sampled = sampled
+            self._sampled: SampledPCVM | None = sampled
         return self
+
+    def _sample_weights(
+        self,
+        sampled: SampledPCVM,
+        kernels: list[Kernel],
+        features: np.ndarray,
+        responses: list[np.ndarray],
+        codes: np.ndarray,
+    ) -> None:
+        """Run chains at the widths that the evidence finds best."""
+        prior = check_pair("precision_prior", self.precision_prior, _PRIOR_FORM)
+        samplers = [
+            KernelSampler(
+                kernels[int(np.argmax(average.weights))],
+                features,
+                self._find_candidates(features, labels, True).rows,
+                labels,
+                prior,
+                self.bias_precision,
+            )
+            for average, labels in zip(self._averages, responses, strict=True)
+        ]
+        sampled.fit(samplers, self.classes_, codes)
+        self.n_draws_ = sampled.n_draws_
+        self.diagnostics_ = sampled.diagnostics_
+        self.active_vectors_ = sampled.active_vectors_
+        self.active_probabilities_ = sampled.active_probabilities_
+
+    def _bytes_of_a_fit(self, n: int, candidates: int) -> float:
+        held = super()._bytes_of_a_fit(n, candidates)
+        if self.inference in ("em", "mcmc"):  # all candidates at once: columns and Gram matrices
+            held += 8.0 * (candidates + 1) * (2 * n + 3 * candidates)
+        return held
+
+    @property
+    def posterior_(self) -> Any:
+        """Draws as an xarray.DataTree for ArviZ, of ``inference="mcmc"``."""
+        check_is_fitted(self, self._mark_of_a_fit)
+        if self._sampled is None:
+            raise AttributeError(
+                f"posterior_ needs posterior draws, which inference={self.inference!r} does not "
+                "make; fit with inference='mcmc'."
+            )
+        return self._sampled.posterior_
+
+    def _mean_response(self, X: Any) -> np.ndarray:
+        sampled = getattr(self, "_sampled", None)
+        if sampled is None:
+            return super()._mean_response(X)
+        return sampled._draws.mean_response(self._prepare(X))
+
+    def _response_draws(self, X: Any, thin: int) -> np.ndarray:
+        sampled = getattr(self, "_sampled", None)
+        if sampled is None:
+            return super()._response_draws(X, thin)
+        return sampled._draws.thinned(thin).response_draws(self._prepare(X))
 
     def risk_bound(
         self, X: Any, y: Any, *, scale: float = 1.0, prior: float = 1.0, confidence: float = 0.95
@@ -248,7 +307,7 @@ class PCVMClassifier(SampledVectorMachine):
             rule=RULES[rule],
             min_gain=_LEAST_GAIN[rule] if self.min_gain is None else self.min_gain,
             bias_precision=self.bias_precision,
-            precision_prior=check_pair("precision_prior", self.precision_prior, PRIOR_FORM),
+            precision_prior=check_pair("precision_prior", self.precision_prior, _PRIOR_FORM),
             max_active=self._largest_model(n_candidates),
             max_steps=self.max_steps,
             single=self.kernel_precision == "single",

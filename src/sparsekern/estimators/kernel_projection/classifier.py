@@ -16,7 +16,13 @@ from ..shared.class_face import encode_classes
 from ..shared.documentation import documented
 from ..shared.validation import validate_rows
 from .draws import ProjectionDraws
-from .parameters import ProjectionParameters
+from .parameters import (
+    check_model_parameters,
+    pools_geometrically,
+    refuse_empty,
+    refuse_selection,
+    rows_to_learn,
+)
 from .prediction import ProjectionPrediction
 from .search import Decisions, ProjectionSearch
 
@@ -26,7 +32,6 @@ class KernelProjectionClassifier(
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
     ProjectionPrediction,
-    ProjectionParameters,
     ProjectionDraws,
 ):
     r"""Bayesian multinomial classifier on kernel principal components.
@@ -279,18 +284,18 @@ class KernelProjectionClassifier(
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        candidates = self._check_model_parameters()
+        candidates = check_model_parameters(self)
         X, y = validate_rows(self, X, y, ensure_min_samples=2)
         self.classes_, codes = encode_classes(y)
         labels = ((codes + 1.0) / 2.0 if len(self.classes_) == 2 else codes).astype(np.int64)
-        features, labels = self._rows_to_learn(self._prepare_training(X), labels)
+        features, labels = rows_to_learn(self, self._prepare_training(X), labels)
         decided = self._decide(features, labels, candidates)
         priors = decided.priors
-        self._refuse_empty(decided.sources)
+        refuse_empty(self, decided.sources)
         factors = tuple(column_factor(source.training, priors) for source in decided.sources)
         columns = [f * q.training for f, q in zip(factors, decided.sources, strict=True)]
         sampler = KernelProjectionSampler(columns, labels, len(self.classes_), priors)
-        self._refuse_selection(sampler)
+        refuse_selection(self, sampler)
         (run,) = self._sample([sampler], plan)
         coefficients = np.stack([chain.draws.coefficients[: run.kept] for chain in run.chains])
         noise = None
@@ -300,7 +305,7 @@ class KernelProjectionClassifier(
             noise = np.sqrt(variance)[..., None] * standard
         posterior = ProjectionPosterior(
             decided.sources, factors, coefficients, priors.intercept, priors.reference, noise,
-            decided.power, self._pools_geometrically(priors),
+            decided.power, pools_geometrically(self, priors),
         )  # fmt: skip
         self._keep(run, sampler, posterior)
         self._set_attributes(decided)

@@ -23,6 +23,7 @@ from ...inference.kernel_projection.utility import choose_size, even_split, util
 from ...kernels import Kernel, check_positive_definite, resolve_kernels
 from ..shared.progress import TextProgress, announce_compilation, wants_text
 from .choice import prefer_first, row_order, width_weights
+from .parameters import pools_geometrically, search_plan
 
 COMPONENTS = (50, 150)  # by default half of the rows, but so many at least and at most
 # where the precision is diagonal more cost little, and labels as responses need them
@@ -191,7 +192,7 @@ class ProjectionSearch:
             [part.leading(int(size)) for part in whole for size in sizes],
             self._candidates[0],
             "splits and sizes",
-            estimator._search_plan(HALF_DRAWS),
+            search_plan(estimator, HALF_DRAWS),
         )
         accuracy = np.empty((len(splits), len(sizes)))
         scores = np.empty_like(accuracy)
@@ -219,7 +220,7 @@ class ProjectionSearch:
     ) -> Judged:
         """Return how well held-out rows are predicted at every width, and by all of them."""
         most = size or self._most(priors)
-        plan = self._estimator._search_plan(FOLD_DRAWS)
+        plan = search_plan(self._estimator, FOLD_DRAWS)
         together = np.empty((len(factors), len(rounds), len(self._labels), self._n_classes))
         for number, folds in enumerate(rounds):  # one at a time: parts are large
             parts = [self._part(*fold, factor, most) for factor in factors for fold in folds]
@@ -271,7 +272,7 @@ class ProjectionSearch:
         try:
             found = predict_held_out(
                 parts, self._n_classes, priors, plan, self._seed.spawn(1)[0],
-                estimator.n_jobs, report, estimator._pools_geometrically(priors),
+                estimator.n_jobs, report, pools_geometrically(estimator, priors),
             )  # fmt: skip
         finally:
             if text is not None:

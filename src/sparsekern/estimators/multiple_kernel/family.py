@@ -51,9 +51,8 @@ class MultipleKernelModel(Estimator):
     _mark_of_a_fit = "elbo_"
 
     def __sklearn_tags__(self) -> Any:
-        """Say that precomputed kernels are cut by rows and columns in cross-validation."""
+        """Precomputed kernels may be several."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.three_d_array = self._is_precomputed()
         return tags
 

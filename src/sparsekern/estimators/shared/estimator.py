@@ -17,12 +17,18 @@ from .validation import validate_rows
 class Estimator(BaseEstimator):
     """Rows on their way to the kernels; fits that succeed or leave no trace; a light display."""
 
-    kernel: Any
+    kernel: Any = None  # a parameter of all that are made by users
     standardize: bool
     _mark_of_a_fit = "n_draws_"  # attribute that a fitted estimator has
     _standardizer: Standardizer | None
 
     # inputs
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that a precomputed kernel is cut by rows and columns in cross-validation."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed()
+        return tags
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"

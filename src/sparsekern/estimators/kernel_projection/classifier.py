@@ -94,7 +94,8 @@ class KernelProjectionClassifier(
     sharpness : float or "cv", default="cv"
         Power t of the pooled class probabilities, which are then normalised anew. ``"cv"`` finds t
         on these folds, with :math:`\log t\sim N(0,\frac14)` beforehand (of several widths, the
-        mean of log t with their weights). 1 leaves them as they are.
+        mean of log t with their weights). 1 leaves them as they are; so are the draws of
+        :meth:`sample_proba`, whose mean (see ``pooling``) to the power t is ``predict_proba``.
     pooling : {"geometric", "arithmetic"} or None, default=None
         Mean of the draws of the class probabilities that predictions are made of: the geometric one
         is softmax of the posterior mean of the latent functions; the arithmetic one, the posterior

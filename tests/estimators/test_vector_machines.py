@@ -9,7 +9,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -291,6 +291,12 @@ def test_precomputed_kernel(name):
     np.testing.assert_allclose(own.predict_proba(new), expected, atol=1e-6)
     np.testing.assert_array_equal(given.active_vectors_, named.active_vectors_)
     assert len(named.length_scales_) == 1 and given.length_scales_ is None
+
+
+def test_cross_validation_cuts_a_precomputed_kernel():
+    given = cross_val_predict(RVMRegressor("precomputed"), rbf_kernel(X, gamma=2.0), T, cv=3)
+    named = RVMRegressor(length_scale=0.5, standardize=False)
+    np.testing.assert_allclose(given, cross_val_predict(named, X, T, cv=3), atol=1e-6)
 
 
 def test_precomputed_kernel_of_a_regression():

@@ -70,8 +70,9 @@ def averaged(values_at, X, feature, grid):
 
 
 def latent_draws(model, X):
-    scaled = np.concatenate([latent for _, latent, *_ in model._components(X)], axis=1)
-    return model._centre + model._spread * scaled
+    (law,) = model._predictive(X)
+    scaled = np.concatenate([mixture.means for _, mixture in law.blocks()], axis=1)
+    return law.centre + law.spread * scaled
 
 
 def curve(ax):

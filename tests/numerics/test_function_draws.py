@@ -65,7 +65,7 @@ def test_a_hybrid_search_draws_gaussian_processes(kernel):
     inner = k(rows, rows) + noise * np.eye(40)
     covariance = k(new, new) - k(new, rows) @ np.linalg.solve(inner, k(rows, new))
     draws = model.sample_mean(NEW)
-    assert_moments(draws, model.predict(NEW), covariance * model._spread**2)
+    assert_moments(draws, model.predict(NEW), covariance * model._target.spread[0] ** 2)
     np.testing.assert_allclose(model.sample_mean(NEW[2:4]), draws[:, 2:4])  # the same functions
     np.testing.assert_array_equal(model.sample_mean(NEW, thin=9), draws[:223])
 
@@ -115,7 +115,7 @@ def test_a_relevance_vector_machine_draws_its_weights():
     draws = model.sample_mean(NEW)
     assert draws.shape == (1000, 7, 2)
     for output in range(2):
-        unit = model._spread[output] ** 2 * fit.noise_variance[output]
+        unit = model._target.spread[output] ** 2 * fit.noise_variance[output]
         assert_moments(draws[..., output], model.predict(NEW)[:, output], unit * half.T @ half)
 
 
@@ -125,7 +125,7 @@ def test_several_kernels_draw_functions_whose_noise_is_what_is_left(vectors, opt
     model = BayesianMKLRegressor(vectors=vectors, **QUIET, **options).fit(X, Y)
     mean, std = model.predict(NEW, return_std=True)
     draws, noise = model.sample_mean(NEW), model._draw_outputs(NEW, 1)[1]
-    variance = std**2 - model._spread**2 * noise.mean()
+    variance = std**2 - model._target.spread[0] ** 2 * noise.mean()
     error = draws.std(axis=0) / np.sqrt(1000)
     assert (np.abs(draws.mean(axis=0) - mean) < 4.5 * error).all()
     np.testing.assert_allclose(draws.var(axis=0), variance, rtol=0.2)
@@ -144,7 +144,7 @@ def test_functions_of_several_kernels_belong_together_at_the_training_rows():
     covariance = prior - prior @ np.linalg.solve(inner, prior)
     (spanned,) = AdditiveDraws(posterior).spanned(cross, 40)
     np.testing.assert_allclose(spanned @ spanned.T, covariance, atol=1e-6)
-    few = covariance[:8, :8] * model._spread**2
+    few = covariance[:8, :8] * model._target.spread[0] ** 2
     assert_moments(model.sample_mean(X[:8]), model.predict(X[:8]), few)
 
 

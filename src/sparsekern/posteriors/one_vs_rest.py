@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..predictive.class_shares import normalized_shares
 from .chain_record import joined_record
 from .expansion import ExpansionPosterior
 from .names import Names
@@ -57,15 +58,11 @@ class OneVsRestPosterior:
         """Yield (rows, class probabilities of shape (draws, rows, classes))."""
         parts = [member.latent_blocks(features) for member in self.members]
         for together in zip(*parts, strict=True):  # the same draws, hence the same blocks
-            shares = np.stack(
-                [
-                    member.likelihood.mean(latent)
-                    for member, (_, latent) in zip(self.members, together, strict=True)
-                ],
-                axis=-1,
-            )
-            shares = np.maximum(shares, np.finfo(np.float64).tiny)
-            yield together[0][0], shares / shares.sum(axis=-1, keepdims=True)
+            each = [
+                member.likelihood.mean(latent)
+                for member, (_, latent) in zip(self.members, together, strict=True)
+            ]
+            yield together[0][0], normalized_shares(each)
 
     def mean_response(self, features: np.ndarray) -> np.ndarray:
         """Return class probabilities at each row, averaged over draws."""

@@ -142,16 +142,23 @@ class Mixture:
         ]
         return logsumexp(logs, axis=(0, 1), b=np.broadcast_to(self.weights, self.means.shape))
 
-    def sample(self, rng: np.random.Generator, count: int | None = None) -> np.ndarray:
+    def sample(
+        self,
+        rng: np.random.Generator,
+        count: int | None = None,
+        chosen: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Return draws [count, q]; a draw has the same component at all points.
 
-        None: one draw of every component, in their order.
+        ``chosen`` gives the component of each draw, such as those of other points of the same
+        function. Without it they come at random, or, if ``count`` is None, one of each in order.
         """
         size = len(self.means)
-        chosen = np.arange(size)
-        if count is not None:
-            weights = np.broadcast_to(self.weights, self.means.shape)[:, 0]
-            chosen = rng.choice(size, size=count, p=weights / weights.sum())
+        if chosen is None:
+            chosen = np.arange(size)
+            if count is not None:
+                weights = np.broadcast_to(self.weights, self.means.shape)[:, 0]
+                chosen = rng.choice(size, size=count, p=weights / weights.sum())
         latent, (variances, noise) = self.means[chosen], self._parts
         if variances is not None:
             latent = latent + np.sqrt(variances[chosen]) * rng.standard_normal(latent.shape)

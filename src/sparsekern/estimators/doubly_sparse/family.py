@@ -20,7 +20,6 @@ from ...likelihoods._contract import Likelihood
 from ...model import DoublySparseModel
 from ..shared.candidates import resolve_candidates
 from ..shared.counts import check_count, check_moves
-from ..shared.kernel_inputs import KernelInputs
 from .engines import choose_sampler
 from .feature_draws import FeatureDrawsEstimator
 
@@ -31,7 +30,7 @@ _SHARE_EXPECTED, _MOST_EXPECTED = 0.1, 5.0  # features, with expected_features=N
 LARGE_N = ("dictionary", "fixed_rows", "active_subset")
 
 
-class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
+class DoublySparseEstimator(FeatureDrawsEstimator):
     """Base of the estimators of the doubly-sparse model; they differ in their likelihood."""
 
     expected_features: float | None

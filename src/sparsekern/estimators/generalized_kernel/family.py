@@ -37,12 +37,6 @@ class GeneralizedKernelEstimator(KernelDrawsEstimator):
     jitter: float
     active_set_moves: int
 
-    def __sklearn_tags__(self):
-        """Pairwise input for a precomputed kernel."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_precomputed()
-        return tags
-
     def _fit_chains(
         self,
         X: np.ndarray,

@@ -11,6 +11,7 @@ from ..._checks import check_pair
 from ...posteriors.names import row_labels
 from ..shared.documentation import documented
 from ..shared.predictive import PredictiveRegression, resolve_noise
+from ..shared.target import Target
 from ..shared.validation import validate_rows
 from .family import GeneralizedKernelEstimator
 
@@ -154,6 +155,6 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
         rows = row_labels(X)
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
-        response = self._scale_response(y, robust=self.noise == "student_t")
-        self._name_data(rows, y, self._centre, self._spread)
-        self._fit_chains(X, response, likelihood, plan, prior)
+        self._target, scaled = Target.measured(y, robust=self.noise == "student_t")
+        self._name_data(rows, y, self._target.centre[0], self._target.spread[0])
+        self._fit_chains(X, scaled[:, 0], likelihood, plan, prior)

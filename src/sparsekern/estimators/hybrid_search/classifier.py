@@ -11,20 +11,22 @@ from sklearn.utils.validation import check_is_fitted
 from ..._checks import check_choice, check_flag
 from ...inference.hybrid.rules import even_draws
 from ...likelihoods import Logit, Probit
-from ..shared.class_face import ClassFace, by_class, encode_classes, normalized_shares
+from ...predictive.class_shares import normalized_shares
+from ..shared.class_face import ClassFace, encode_classes
 from ..shared.counts import check_count
 from ..shared.documentation import documented
 from ..shared.validation import validate_rows
 from .candidates import in_content_order
 from .family import INTEGRATIONS, HybridSearchEstimator
 from .memory import check_draws
-from .one_vs_rest import HybridOneVsRest
+from .one_vs_rest import fit_one_vs_rest
+from .settings import check_search_parameters
 
 _LAWS: dict[str, Any] = {"logit": Logit(), "probit": Probit()}
 
 
 @documented
-class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, HybridSearchEstimator):
+class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator):
     r"""Gaussian-process classification averaged over the feature sets that a fast search finds.
 
     .. math::
@@ -174,7 +176,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
-        settings = self._check_search_parameters()
+        settings = check_search_parameters(self)
         check_choice("likelihood", self.likelihood, tuple(_LAWS))
         check_count("local_neighbors", self.local_neighbors, 2)
         check_draws(self)
@@ -183,7 +185,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         self.classes_, response = encode_classes(y)
         self.__dict__.pop("estimators_", None)  # of a fit to more classes than now
         if len(self.classes_) > 2:
-            self._fit_one_vs_rest(X, y)
+            fit_one_vs_rest(self, X, y)
         else:
             rows, response = in_content_order(rows, response, self.search_rows, self.screen)
             self._fit_models(self._prepare_training(rows), response, settings)
@@ -200,7 +202,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         law = _LAWS[self.likelihood]
         found = [
             (parts.weights * law.averaged_mean(*parts[1:3])).sum(axis=0)
-            for _, parts in self._components(X)
+            for _, parts in self._components(self._points(X))
         ]
         return np.clip(np.concatenate(found), 0.0, 1.0)
 
@@ -208,11 +210,10 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         """Return draws of P(y = classes_[1]) for two classes."""
         link = _LAWS[self.likelihood].mean
         if joint:
-            return np.concatenate(
-                [link(latent) for _, latent, _ in self._latent_draws(X, count)], axis=1
-            )
+            drawn = self._latent_draws(self._points(X), count)
+            return np.concatenate([link(latent) for _, latent, _ in drawn], axis=1)
         found = []
-        for _, parts in self._components(X):
+        for _, parts in self._components(self._points(X)):
             chosen, quantiles = even_draws(parts.weights[:, 0], count)
             deviations = np.sqrt(parts.variances[chosen])
             found.append(link(parts.means[chosen] + quantiles[:, None] * deviations))
@@ -223,6 +224,21 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
         if len(self.classes_) > 2:
             return normalized_shares([member._probability(X) for member in self.estimators_])
         return self._probability(X)
+
+    def _response_draws(self, X: Any, thin: int, joint: bool = False) -> np.ndarray:
+        check_is_fitted(self, "models_")
+        count = self._count_draws(thin)
+        if len(self.classes_) == 2:
+            return self._positive_draws(X, count, joint)
+        # models of the classes know nothing of each other: their draws come together at random
+        return normalized_shares(
+            [
+                member._positive_draws(X, count, joint)[
+                    np.random.default_rng(place).permutation(count)
+                ]
+                for place, member in enumerate(self.estimators_)
+            ]
+        )
 
     def _link(self, probability: np.ndarray) -> np.ndarray:
         return _LAWS[self.likelihood].link(probability)
@@ -251,17 +267,5 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
             their mean is ``predict_proba(X)`` but for their number; for more, draws of the models
             of the classes are put together at random and normalised.
         """
-        check_is_fitted(self, "models_")
         check_flag("joint", joint)
-        count = -(-check_count("draws", self.draws) // check_count("thin", thin))
-        if len(self.classes_) > 2:
-            return normalized_shares(
-                [
-                    member._positive_draws(X, count, joint)[
-                        np.random.default_rng(place).permutation(count)
-                    ]
-                    for place, member in enumerate(self.estimators_)
-                ]
-            )
-        positive = self._positive_draws(X, count, joint)
-        return by_class(positive, 2)
+        return self._by_class(self._response_draws(X, check_count("thin", thin), joint))

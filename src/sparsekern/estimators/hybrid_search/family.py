@@ -7,23 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import (
-    check_choice,
-    check_flag,
-    check_pair,
-    check_positive,
-    check_share,
-)
+from ..._checks import check_choice, check_flag, check_positive, check_share
 from ..._jit import mark_compiled
 from ..._threads import single_blas_thread
 from ...inference.hybrid._contract import Backend
 from ...inference.hybrid.backends import open_backend
 from ...inference.hybrid.cpu import CpuBackend
-from ...inference.hybrid.evidence import ParameterPrior
+from ...inference.hybrid.function_draws import draw_functions
 from ...inference.hybrid.laplace_backend import LaplaceBackend
 from ...inference.hybrid.posterior import (
     Components,
@@ -32,16 +26,15 @@ from ...inference.hybrid.posterior import (
     WeightedModel,
 )
 from ...inference.hybrid.rules import parameter_rule
-from ...inference.hybrid.scoring import Features, SearchSettings
+from ...inference.hybrid.scoring import Features, FittedModel, SearchSettings
 from ...inference.hybrid.search import HybridSearch
 from ...kernels.feature_sums import FEATURE_KERNELS
-from ..shared.all_or_nothing import AllOrNothing
-from ..shared.counts import check_count, check_jobs
-from ..shared.light_display import LightDisplay
+from ..shared.counts import check_count
+from ..shared.estimator import Estimator
+from ..shared.limits import warn_if_limited
 from ..shared.progress import SearchProgress, announce_compilation, wants_text
 from ..shared.sampling import warn_caller
 from ..shared.standardizer import Standardizer
-from ..shared.validation import validate_rows
 from .candidates import (
     rows_to_search,
     screened_features,
@@ -50,17 +43,16 @@ from .candidates import (
     swap_graph,
     within_reach,
 )
-from .function_draws import FunctionDraws
 from .memory import require_room
-from .models import ModelTable, warn_unless_settled
+from .models import describe_models, warn_unless_settled, weigh_models
+from .settings import WINDOW
 
-_WINDOW = 20.0
 _WINDOW_OF_TWINS = 500.0  # where features are exchanged: many models share what one would have
 GLOBAL_ROWS = 2000  # beyond, prediction is local
 INTEGRATIONS = ("composite", "draws", "mode", "frozen")
 
 
-class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraws, BaseEstimator):
+class HybridSearchEstimator(SelectorMixin, Estimator):
     """Search, models and selection; subclasses predict."""
 
     kernel: str
@@ -96,49 +88,10 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
     local_neighbors: int
     n_features_in_: int
     feature_inclusion_: np.ndarray
+    _mark_of_a_fit = "models_"
     _log_mean: float | None = None  # of counts: what their function is centred at
 
     # parameters
-
-    def _check_search_parameters(self) -> SearchSettings:
-        """Return the settings; everything is checked before anything is changed."""
-        check_choice("kernel", self.kernel, tuple(FEATURE_KERNELS))
-        check_choice("device", self.device, ("auto", "cpu", "cuda"))
-        check_positive("memory_limit", self.memory_limit)
-        check_flag("scale", self.scale)
-        check_choice("bandwidth", self.bandwidth, ("shared", "per_feature"))
-        check_choice("progress", self.progress, ("auto", True, False))
-        check_share("threshold", self.threshold)
-        check_count("search_rows", self.search_rows, 2)
-        check_count("n_starts", self.n_starts)
-        check_choice("swaps", self.swaps, ("auto", True, False))
-        if self.screen is not None:
-            check_count("screen", self.screen)
-        check_jobs(self.n_jobs)
-        penalty = self.size_penalty
-        if penalty != 0:
-            check_positive("size_penalty", penalty)
-        window = _WINDOW if self.window == "auto" else check_positive("window", self.window)
-        if window < 1:
-            raise ValueError(f"window must be at least 1, got {self.window!r}.")
-        return SearchSettings(
-            prior=ParameterPrior(
-                *(
-                    check_pair(name, self._prior_of(name), "(shape, rate)")
-                    for name in ("amplitude_prior", "bandwidth_prior", "noise_prior")
-                )
-            ),
-            evidence=check_choice("evidence", self.evidence, ("laplace", "bic")),
-            max_features=check_count("max_features", self.max_features),
-            size_penalty=float(penalty),
-            window=window,
-            slack=check_positive("slack", self.slack),
-            n_wander=check_count("n_wander", self.n_wander, 0),
-            n_refine=check_count("n_refine", self.n_refine),
-            refit_drift=check_flag("refit_drift", self.refit_drift),
-            pairs=check_flag("pairs", self.pairs),
-            close=check_flag("close", self.close),
-        )
 
     def _prior_of(self, name: str) -> Any:
         """Return a pair (shape, rate) as the user gave it, or what stands for None."""
@@ -166,12 +119,8 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
             X = self._standardizer(X)
         return np.ascontiguousarray(X.T)
 
-    def _prepare(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "models_")
-        X = validate_rows(self, X, reset=False)
-        return X if self._standardizer is None else self._standardizer(X)
-
     def _points(self, X: Any) -> np.ndarray:
+        """Return new rows as the models see them."""
         return np.ascontiguousarray(self._prepare(X)[:, self._screened])
 
     # search
@@ -258,7 +207,12 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
             models = sorted(
                 (model for model in refitted if model.score >= lowest), key=lambda m: -m.score
             )
-        weights = self._keep_models(search, models)
+        weights = weigh_models(models)
+        self._set_models(models, weights)
+        self.n_fits_, self.n_plug_ins_ = search.n_fits, search.n_plug_ins
+        self.search_path_ = [
+            (step, model.score, len(model.features)) for step, model in search.path
+        ]
         mark_compiled(engine)
         shared = (data, response, self._kind, self._shared)
         if local:
@@ -273,7 +227,7 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
             # wide window differ from each other by more than each does from itself. So has one
             # whose curvature is a guess: points as far away as that says are absurd.
             clear = np.array([not model.doubtful for model in models])
-            averaged = clear & (weights * _WINDOW >= weights.max())
+            averaged = clear & (weights * WINDOW >= weights.max())
             ways = np.where(averaged, self.integration, "mode")
             rules = [
                 parameter_rule(way, model.parameters, model.hessian, self.draws, search.rng)
@@ -290,13 +244,74 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
                 list(self._posterior.blocks(backend, np.ascontiguousarray(data[:, :1].T)))
         warn_unless_settled(backend)
 
-    def _components(self, X: Any) -> Iterator[tuple[slice, Components]]:
-        """Yield slices of rows and the normal laws to be mixed there, in scaled units."""
-        points, backend = self._points(X), self._open_backend()
+    # models
+
+    @property
+    def _last_parameter(self) -> str | None:
+        """Name of the last parameter; None where the response has none."""
+        return "noise_variance"
+
+    @property
+    def _unit(self) -> float:
+        """What one of the models' response is in the units of the user."""
+        return 1.0
+
+    def _set_models(self, models: list[FittedModel], weights: np.ndarray) -> None:
+        names = getattr(self, "feature_names_in_", None)
+        self.models_ = describe_models(
+            models,
+            weights,
+            [int(j) if names is None else str(names[j]) for j in self._screened],
+            self.kernel,
+            self._shared,
+            self._last_parameter,
+            self._unit**2,
+        )
+        inclusion = np.zeros(self.n_features_in_)
+        for model, weight in zip(models, weights, strict=True):
+            inclusion[self._screened[list(model.features)]] += weight
+        self.feature_inclusion_ = np.minimum(inclusion, 1.0)
+
+    def _warn_at_limit(self) -> None:
+        """Warn if models of the most features have weight, and there are more features."""
+        searches = getattr(self, "estimators_", [self])
+        most = min(search.max_features for search in searches)
+        if most < max(len(search._screened) for search in searches):
+            shares = [
+                search.models_.loc[search.models_["features"].map(len) >= most, "weight"].sum()
+                for search in searches
+            ]
+            warn_if_limited("max_features", most, max(shares))
+
+    @property
+    def selected_features_(self) -> np.ndarray:
+        """Sorted indices of the features whose inclusion probability is at least ``threshold``."""
+        return np.flatnonzero(self._get_support_mask())
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self, "models_")
+        return self.feature_inclusion_ >= check_share("threshold", self.threshold)
+
+    # prediction
+
+    def _components(self, points: np.ndarray) -> Iterator[tuple[slice, Components]]:
+        """Yield slices of points and the normal laws to be mixed there, in scaled units."""
+        backend = self._open_backend()
         with single_blas_thread():
             yield from self._posterior.blocks(backend, points)
         if isinstance(self._posterior, LocalPosterior):  # with models of its own, new to us
             warn_unless_settled(backend)
+
+    def _latent_draws(
+        self, points: np.ndarray, count: int
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Yield slices of points, draws of the function there, and their last parameter."""
+        with single_blas_thread():
+            yield from draw_functions(self._posterior, self._open_backend(), points, count)
+
+    def _count_draws(self, thin: int) -> int:
+        """Return how many draws of the function ``thin`` leaves."""
+        return -(-check_count("draws", self.draws) // thin)
 
     def _open_laplace(self, response: str) -> LaplaceBackend:
         """Return the backend of a response that is not Gaussian."""

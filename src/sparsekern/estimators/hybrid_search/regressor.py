@@ -15,12 +15,13 @@ from ...inference.hybrid.comparator import sample_posterior
 from ...inference.hybrid.posterior import GlobalPosterior
 from ...inference.hybrid.search import HybridSearch
 from ...likelihoods import Gaussian, NegativeBinomial, Poisson, StudentT
+from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
 from ..shared.counts import check_count
 from ..shared.documentation import documented
-from ..shared.mixture_prediction import MixturePrediction
-from ..shared.response_scale import measure_response
+from ..shared.regressor_face import RegressorFace
 from ..shared.sampling_memory import check_plan
+from ..shared.target import Target, measure_response
 from ..shared.validation import validate_rows
 from .candidates import (
     GRIDS,
@@ -31,6 +32,7 @@ from .candidates import (
 )
 from .family import GLOBAL_ROWS, INTEGRATIONS, HybridSearchEstimator
 from .memory import check_draws
+from .settings import check_search_parameters
 
 COUNTS = ("poisson", "negative_binomial")
 NOISES = ("gaussian", "student_t", *COUNTS)
@@ -39,7 +41,7 @@ _NOISE_PRIORS = {"student_t": (0.1, 1e-6)}  # nearly flat: heavy tails are for g
 
 
 @documented
-class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEstimator):
+class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimator):
     r"""Gaussian-process regression averaged over the feature sets that a fast search finds.
 
     .. math::
@@ -228,7 +230,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
-        settings = self._check_search_parameters()
+        settings = check_search_parameters(self)
         noise = check_choice("noise", self.noise, NOISES)
         check_choice("grid", self.grid, GRIDS)
         check_count("local_neighbors", self.local_neighbors, 2)
@@ -262,10 +264,12 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
                 f"noise={noise!r} needs counts, whole numbers from 0 on, as y; use "
                 "noise='gaussian' or 'student_t' for other responses."
             )
-        self._centre = centre if check_flag("center", self.center) and not counts else 0.0
-        self._spread = spread if check_flag("scale", self.scale) and not counts else 1.0
         self._log_mean = (float(np.log(centre)) if self.center else 0.0) if counts else None
-        return (y - self._centre) / self._spread
+        self._target = Target(
+            np.array([centre if check_flag("center", self.center) and not counts else 0.0]),
+            np.array([spread if check_flag("scale", self.scale) and not counts else 1.0]),
+        )
+        return self._target.scaled(y[:, None])[:, 0]
 
     def _prior_of(self, name: str) -> Any:
         if name == "noise_prior" and self.noise_prior is None:
@@ -276,6 +280,10 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         if self.noise == "gaussian":
             return super()._open_backend()
         return self._open_laplace(self.noise)
+
+    @property
+    def _unit(self) -> float:
+        return float(self._target.spread[0])
 
     @property
     def _last_parameter(self) -> str | None:
@@ -305,10 +313,19 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         self.n_fits_, self.n_plug_ins_, self.search_path_ = search.n_fits, 0, []
         self._posterior = GlobalPosterior(data, response, self._kind, True, sampled)
 
-    def _mixtures(self, X: Any) -> Iterator[tuple[slice, Any]]:
-        law = self._law()
-        for block, parts in self._components(X):
-            yield block, Mixture(law, *parts[:3], *law.read_last(parts.last))
+    def _predictive(self, X: Any) -> list[PredictiveLaw]:
+        points, law, target = self._points(X), self._law(), self._target
+
+        def blocks() -> Iterator[tuple[slice, Mixture]]:
+            for block, parts in self._components(points):
+                yield block, Mixture(law, *parts[:3], *law.read_last(parts.last))
+
+        return [PredictiveLaw(blocks, len(points), target.centre[0], target.spread[0])]
+
+    def _function_draws(self, X: Any, thin: int) -> np.ndarray:
+        points, law = self._points(X), self._law()
+        found = self._latent_draws(points, self._count_draws(thin))
+        return np.concatenate([law.mean(latent) for _, latent, _ in found], axis=1)[..., None]
 
     def _law(self) -> Any:
         if self.noise == "student_t":

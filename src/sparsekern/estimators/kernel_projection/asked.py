@@ -12,6 +12,7 @@ from ..._jit import mark_compiled
 from ...inference.kernel_projection.search import Asked
 from ...kernels import Kernel, resolve_kernels
 from ..shared.progress import TextProgress, announce_compilation, wants_text
+from .parameters import pools_geometrically
 
 _LARGEST, _SPLITS, _COST = 15, 10, 1.0  # of a search of the number of components
 
@@ -37,7 +38,7 @@ def asked_of(estimator: Any, features: np.ndarray) -> Asked:
         one_standard_error=estimator.selection_rule == "one_standard_error",
         search_draws=None if estimator.search_draws is None else int(estimator.search_draws),
         n_jobs=estimator.n_jobs,
-        pools_geometrically=estimator._pools_geometrically,
+        pools_geometrically=lambda priors: pools_geometrically(estimator, priors),
     )
 
 

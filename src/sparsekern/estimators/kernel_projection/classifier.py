@@ -19,7 +19,13 @@ from ..shared.documentation import documented
 from ..shared.validation import validate_rows
 from .asked import asked_of, watch_of
 from .draws import ProjectionDraws
-from .parameters import ProjectionParameters
+from .parameters import (
+    check_model_parameters,
+    pools_geometrically,
+    refuse_empty,
+    refuse_selection,
+    rows_to_learn,
+)
 from .prediction import ProjectionPrediction
 
 
@@ -28,7 +34,6 @@ class KernelProjectionClassifier(
     ClassNamePrefixFeaturesOutMixin,
     ClassifierMixin,
     ProjectionPrediction,
-    ProjectionParameters,
     ProjectionDraws,
 ):
     r"""Bayesian multinomial classifier on kernel principal components.
@@ -91,7 +96,8 @@ class KernelProjectionClassifier(
     sharpness : float or "cv", default="cv"
         Power t of the pooled class probabilities, which are then normalised anew. ``"cv"`` finds t
         on these folds, with :math:`\log t\sim N(0,\frac14)` beforehand (of several widths, the
-        mean of log t with their weights). 1 leaves them as they are.
+        mean of log t with their weights). 1 leaves them as they are; so are the draws of
+        :meth:`sample_proba`, whose mean (see ``pooling``) to the power t is ``predict_proba``.
     pooling : {"geometric", "arithmetic"} or None, default=None
         Mean of the draws of the class probabilities that predictions are made of: the geometric one
         is softmax of the posterior mean of the latent functions; the arithmetic one, the posterior
@@ -281,25 +287,25 @@ class KernelProjectionClassifier(
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        candidates = self._check_model_parameters()
+        candidates = check_model_parameters(self)
         rows = row_labels(X)
         X, y = validate_rows(self, X, y, ensure_min_samples=2)
         self.classes_, codes = encode_classes(y)
         self._name_data(rows, y)
         labels = ((codes + 1.0) / 2.0 if len(self.classes_) == 2 else codes).astype(np.int64)
-        features, labels, used = self._rows_to_learn(self._prepare_training(X), labels)
+        features, labels, used = rows_to_learn(self, self._prepare_training(X), labels)
         decided = self._decide(features, labels, candidates)
         priors = decided.priors
-        self._refuse_empty(decided.sources)
+        refuse_empty(self, decided.sources)
         factors = tuple(column_factor(source.training, priors) for source in decided.sources)
         columns = [f * q.training for f, q in zip(factors, decided.sources, strict=True)]
         sampler = KernelProjectionSampler(columns, labels, len(self.classes_), priors)
-        self._refuse_selection(sampler)
+        refuse_selection(self, sampler)
         (run,) = self._sample([sampler], plan)
         posterior = collect(
             run, plan, sampler, self._names,
             sources=decided.sources, factors=factors, used_rows=used, power=decided.power,
-            geometric=self._pools_geometrically(priors), predictive_noise=self.predictive_noise,
+            geometric=pools_geometrically(self, priors), predictive_noise=self.predictive_noise,
         )  # fmt: skip
         self._keep(posterior)
         self._set_decided(decided)

@@ -10,14 +10,14 @@ from sklearn.base import TransformerMixin
 
 from ...posteriors.projection import ProjectionPosterior
 from ..shared.class_face import ClassFace
-from ..shared.counts import check_count
-from ..shared.kernel_inputs import KernelInputs
 
 
-class ProjectionPrediction(TransformerMixin, ClassFace, KernelInputs):
+class ProjectionPrediction(TransformerMixin, ClassFace):
     """Predictions from posterior draws on kernel principal components."""
 
     projection: bool
+    _prepare: Any
+    _is_precomputed: Any
     _draws: ProjectionPosterior
 
     def _mean_response(self, X: Any) -> np.ndarray:
@@ -32,23 +32,10 @@ class ProjectionPrediction(TransformerMixin, ClassFace, KernelInputs):
     def _link(self, probability: np.ndarray) -> np.ndarray:
         return logit(probability)
 
-    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
-        """Return posterior draws of the class probabilities, for histograms of single cases.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        thin : int, default=1
-            Return every ``thin``-th draw of each chain only.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples, n_classes)
-            Chain after chain, not sharpened: their geometric (or arithmetic, see ``pooling``) mean,
-            to the power ``sharpness_`` and normalised, is ``predict_proba(X)``.
-        """
+    def _response_draws(self, X: Any, thin: int) -> np.ndarray:
         columns = self._posterior_columns(X)
-        return self._draws.thinned(check_count("thin", thin)).probability_draws(columns)
+        found = self._draws.thinned(thin).probability_draws(columns)
+        return found[:, :, 1] if found.shape[2] == 2 else found
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the kernel principal components of rows.

@@ -10,19 +10,19 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_array, column_or_1d
 
 from ..._checks import check_choice, check_flag
 from ...inference.multiple_kernel.additive.left_out import choose_temperature
 from ...inference.multiple_kernel.latent import Latent, MultinomialProbit, Probit
-from ..shared.class_face import ClassFace, encode_classes
+from ..shared.class_face import ClassFace, encode_classes, responses_one_vs_rest
 from ..shared.documentation import documented
 from .family import MultipleKernelModel
 from .output_probabilities import MULTINOMIAL, PROBIT, REGRESSION, OutputProbabilities
 
 
 @documented
-class BayesianMKLClassifier(OutputProbabilities, ClassFace, ClassifierMixin, MultipleKernelModel):
+class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
     r"""Classification on several kernels at once: two classes, more, or several labels.
 
     The functions of the classes are those of :class:`BayesianMKLRegressor`; ``vectors`` says
@@ -140,15 +140,20 @@ class BayesianMKLClassifier(OutputProbabilities, ClassFace, ClassifierMixin, Mul
             X, y = self._validate_training(X, y, multi_output=True)
             signs, codes = self._encode(y)
             several = signs.shape[1] > 1 and not self._multi_label
-            self._margin = float(several) if self.margin is None else float(self.margin)
+            probabilities = OutputProbabilities(
+                self.likelihood,
+                self._multi_label,
+                float(several) if self.margin is None else float(self.margin),
+                signs.mean(axis=0),
+                signs.std(axis=0),
+            )
             features = self._prepare_training(X)
             targets: np.ndarray | Latent
             n_outputs = signs.shape[1]
             if self.likelihood == REGRESSION:
-                self._centre, self._spread = signs.mean(axis=0), signs.std(axis=0)
-                targets = (signs - self._centre) / self._spread
+                targets = (signs - probabilities.centre) / probabilities.spread
             elif self.likelihood == PROBIT:
-                targets = Probit(signs, self._margin)
+                targets = Probit(signs, probabilities.margin)
             else:
                 n_outputs = len(self.classes_)
                 targets = MultinomialProbit(codes, n_outputs)
@@ -157,9 +162,11 @@ class BayesianMKLClassifier(OutputProbabilities, ClassFace, ClassifierMixin, Mul
             self.temperature_ = 1.0
             if record.left_out is not None:
                 mean, variance = record.left_out
-                mean, variance = self._centre + self._spread * mean, self._spread**2 * variance
+                mean = probabilities.centre + probabilities.spread * mean
+                variance = probabilities.spread**2 * variance
                 classes = None if self._multi_label or n_outputs == 1 else codes
                 self.temperature_ = choose_temperature(mean, variance, signs, classes)
+            self._probabilities = replace(probabilities, temperature=self.temperature_)
         return self
 
     def _check_calibrate(self) -> bool:
@@ -195,8 +202,8 @@ class BayesianMKLClassifier(OutputProbabilities, ClassFace, ClassifierMixin, Mul
             self.classes_, codes = encode_classes(y)
             if len(self.classes_) == 2:
                 return codes[:, None], (codes > 0).astype(np.intp)
-            places = codes.astype(np.intp)
-            return np.where(np.arange(len(self.classes_)) == places[:, None], 1.0, -1.0), places
+            signs = np.column_stack(responses_one_vs_rest(codes, len(self.classes_)))
+            return signs, codes.astype(np.intp)
         if self.likelihood == MULTINOMIAL:
             raise ValueError(
                 "likelihood='multinomial_probit' is for classes that exclude each other, but y has "
@@ -216,52 +223,16 @@ class BayesianMKLClassifier(OutputProbabilities, ClassFace, ClassifierMixin, Mul
     def _link(self, probability: np.ndarray) -> np.ndarray:
         return ndtri(probability)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return class probabilities, averaged over everything that is not known.
+    def _mean_response(self, X: Any) -> np.ndarray:
+        mean, covariance = self._moments(X)
+        return self._probabilities.at(mean, mean, np.einsum("noo->no", covariance))
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``; with several labels the probability of each.
-        """
-        check_is_fitted(self, "elbo_")
-        return self._mean_response(X) if self._multi_label else super().predict_proba(X)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        r"""Return the link of the predicted probability.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_labels)
-            For two classes, and for each of several labels, :math:`\Phi^{-1}(P)`; for more classes
-            the logarithm of every class's probability.
-        """
-        check_is_fitted(self, "elbo_")
-        if not self._multi_label:
-            return super().decision_function(X)
-        tiny = np.finfo(np.float64).epsneg
-        return self._link(np.clip(self._mean_response(X), tiny, 1.0 - tiny))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class, or a one for every label more probable than not.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels)
-        """
-        check_is_fitted(self, "elbo_")
-        if not self._multi_label:
-            return super().predict(X)
-        return (self._mean_response(X) > 0.5).astype(np.int64)
+    def _response_draws(self, X: Any, thin: int) -> np.ndarray:
+        functions, noise = self._draw_outputs(X, thin)
+        mean = self._moments(X)[0]
+        return np.stack(
+            [
+                self._probabilities.at(mean, values, np.broadcast_to(variance, values.shape))
+                for values, variance in zip(functions, noise, strict=True)
+            ]
+        )

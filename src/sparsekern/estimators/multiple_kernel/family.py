@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -20,14 +19,12 @@ from ...inference.multiple_kernel.fits import (
 )
 from ...inference.multiple_kernel.kernel_stack import KernelStack, make_kernels
 from ...inference.multiple_kernel.latent import Latent
-from ..shared.all_or_nothing import AllOrNothing
 from ..shared.candidates import resolve_candidates
 from ..shared.counts import check_count
-from ..shared.light_display import LightDisplay
+from ..shared.estimator import Estimator
 from ..shared.memory_guard import require_memory
 from ..shared.progress import TextProgress, wants_text
 from ..shared.sampling import warn_caller
-from ..shared.standardizer import Standardizer
 from ..shared.validation import validate_rows
 from ..vector_machine.weight_draws import N_DRAWS
 
@@ -39,7 +36,7 @@ LARGE = 2000  # rows, beyond which landmarks=None means so many:
 LANDMARKS = 200
 
 
-class MultipleKernelModel(AllOrNothing, LightDisplay, BaseEstimator):
+class MultipleKernelModel(Estimator):
     """Base of the estimators; subclasses say what the targets are and how to read predictions."""
 
     kernel: Any
@@ -57,16 +54,13 @@ class MultipleKernelModel(AllOrNothing, LightDisplay, BaseEstimator):
     tol: float
     progress: Any
     random_state: Any
+    _mark_of_a_fit = "elbo_"
 
     def __sklearn_tags__(self) -> Any:
-        """Say that precomputed kernels are cut by rows and columns in cross-validation."""
+        """Precomputed kernels may be several."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.three_d_array = self._is_precomputed()
         return tags
-
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _check_parameters(self, noise_prior: tuple[float, float], sparse: bool = True) -> Asked:
         """Return what is asked for; refuse what cannot be. ``sparse``: unless the user says."""
@@ -119,20 +113,16 @@ class MultipleKernelModel(AllOrNothing, LightDisplay, BaseEstimator):
 
         Rows, which are kept, are in memory of our own; precomputed kernels are only read.
         """
-        self._standardizer = None
         if self._is_precomputed():
+            self._standardizer = None
             return X.reshape(*X.shape[:2], -1)
-        if self.standardize:
-            self._standardizer = Standardizer(X)
-            return self._standardizer(X)
-        return X.copy()
+        return np.ascontiguousarray(super()._prepare_training(X))
 
-    def _prepare(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "elbo_")
-        precomputed = self._is_precomputed()
-        X = validate_rows(self, X, reset=False, allow_nd=precomputed)
-        if not precomputed:
-            return X if self._standardizer is None else self._standardizer(X)
+    def _prepare(self, X: Any, order: Literal["C", "F"] = "C") -> np.ndarray:
+        if not self._is_precomputed():
+            return super()._prepare(X, order)
+        check_is_fitted(self, self._mark_of_a_fit)
+        X = validate_rows(self, X, reset=False, allow_nd=True)
         if X.ndim > 3 or X.size != X.shape[0] * X.shape[1] * self._stack.count:
             raise ValueError(
                 f"X has the shape {X.shape}, but fit saw {self._stack.count} kernels; give kernels "

@@ -9,15 +9,16 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from ..._checks import check_pair
 from ...likelihoods import Gaussian
+from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
 from ..shared.documentation import documented
-from ..shared.output_prediction import OutputPrediction
-from ..shared.response_scale import measure_response
+from ..shared.regressor_face import RegressorFace
+from ..shared.target import Target
 from .family import MultipleKernelModel
 
 
 @documented
-class BayesianMKLRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, MultipleKernelModel):
+class BayesianMKLRegressor(RegressorFace, MultiOutputMixin, RegressorMixin, MultipleKernelModel):
     r"""Regression on several kernels at once, with one or several outputs.
 
     With ``vectors="per_kernel"`` each kernel has a function of its own,
@@ -118,17 +119,12 @@ class BayesianMKLRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, M
             X, y = self._validate_training(
                 X, y, multi_output=True, y_numeric=True, ensure_min_samples=2
             )
-            self._single_output = y.ndim == 1
-            columns = [measure_response(column) for column in np.reshape(y, (len(y), -1)).T]
-            self._centre = np.array([centre for _, centre, _ in columns])
-            self._spread = np.array([spread for _, _, spread in columns])
-            targets = np.column_stack([column for column, _, _ in columns])
-            targets = (targets - self._centre) / self._spread
+            self._target, targets = Target.measured(y)
             features = self._prepare_training(X)
             record = self._fit_functions(features, targets, asked, targets.shape[1])
-            noise = self._spread**2 * record.noise_variance
-            self.noise_variance_ = float(noise[0]) if self._single_output else noise
-            units = len(y) * float(np.log(self._spread).sum())  # densities are in the units of y
+            noise = self._target.spread**2 * record.noise_variance
+            self.noise_variance_ = float(noise[0]) if self._target.single else noise
+            units = len(y) * self._target.log_unit  # densities are in the units of y
             self.elbo_, self.elbo_path_ = self.elbo_ - units, self.elbo_path_ - units
         return self
 
@@ -141,15 +137,16 @@ class BayesianMKLRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, M
 
     # prediction
 
-    def _laws(self, X: Any) -> list[Mixture]:
-        """Return the predictive law of each output, in scaled units."""
+    def _predictive(self, X: Any) -> list[PredictiveLaw]:
         mean, covariance = self._moments(X)
         variance = np.einsum("noo->no", covariance)
         one, none = np.ones((1, 1)), np.zeros((1, 1))  # one component; the noise is in the variance
-        return [
-            Mixture(Gaussian(), one, mean[None, :, o], variance[None, :, o], none)
-            for o in range(mean.shape[1])
-        ]
+        return self._target.laws(
+            [
+                Mixture(Gaussian(), one, mean[None, :, o], variance[None, :, o], none)
+                for o in range(mean.shape[1])
+            ]
+        )
 
     def _function_draws(self, X: Any, thin: int) -> np.ndarray:
         return self._draw_outputs(X, thin)[0]
@@ -179,5 +176,5 @@ class BayesianMKLRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, M
         if return_std:
             raise ValueError("ask for one of return_std and return_cov; the latter holds both.")
         mean, covariance = self._moments(X)
-        centre = self._in_units(list(mean.T))
-        return centre, covariance * np.outer(self._spread, self._spread)
+        unit = np.outer(self._target.spread, self._target.spread)
+        return self._target.in_units(mean), covariance * unit

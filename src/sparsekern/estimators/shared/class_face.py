@@ -1,4 +1,4 @@
-"""The face of every classifier: probabilities, their link, the most probable class."""
+"""The face of every classifier: probabilities and their draws, their link, the predicted class."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
+
+from ...predictive.class_shares import by_class
+from .counts import check_count
 
 _TINY = np.finfo(np.float64).tiny
 _CLOSE_TO_ONE = np.finfo(np.float64).epsneg
@@ -21,32 +24,34 @@ def encode_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return classes, 2.0 * codes - 1.0 if len(classes) == 2 else codes.astype(np.float64)
 
 
-def normalized_shares(positive: list[np.ndarray]) -> np.ndarray:
-    """Return the probabilities of models of one class each as shares, classes last."""
-    # none is quite zero, so that there is always something to share
-    stacked = np.maximum(np.stack(positive, axis=-1), _TINY)
-    return stacked / stacked.sum(axis=-1, keepdims=True)
-
-
-def by_class(response: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return probabilities with the classes as last axis, none outside [0, 1]."""
-    # weights of a mean may sum to a little more than one
-    response = np.clip(response, 0.0, 1.0)
-    return np.stack([1.0 - response, response], axis=-1) if n_classes == 2 else response
+def responses_one_vs_rest(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
+    """Return for each class which rows belong to it, +1.0, and which do not, -1.0."""
+    return [np.where(codes == code, 1.0, -1.0) for code in range(n_classes)]
 
 
 class ClassFace:
     """Predictions from the probability of the second class, or from those of all classes."""
 
     classes_: np.ndarray
+    _multi_label = False  # whether ``classes_`` are labels that do not exclude each other
 
     def _mean_response(self, X: Any) -> np.ndarray:
-        """Return P(y = classes_[1]), shape (n,), or all probabilities, shape (n, classes)."""
+        """Return P(y = classes_[1]), shape (n,), or all probabilities, shape (n, classes).
+
+        An estimator that is not fitted is refused.
+        """
+        raise NotImplementedError
+
+    def _response_draws(self, X: Any, thin: int) -> np.ndarray:
+        """Return draws of the same, shape (draws, n) or (draws, n, classes)."""
         raise NotImplementedError
 
     def _link(self, probability: np.ndarray) -> np.ndarray:
-        """Return the latent value of a probability, for two classes."""
+        """Return the latent value of a probability, for two classes or a label."""
         raise NotImplementedError
+
+    def _by_class(self, response: np.ndarray) -> np.ndarray:
+        return response if self._multi_label else by_class(response, len(self.classes_))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return class probabilities, averaged over everything that is not known.
@@ -58,16 +63,37 @@ class ClassFace:
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
+            Columns in the order of ``classes_``; with several labels the probability of each.
         """
-        mean = self._mean_response(X)  # refuses an estimator that is not fitted
-        return by_class(mean, len(self.classes_))
+        return self._by_class(self._mean_response(X))
+
+    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
+        """Return posterior draws of the class probabilities, for histograms of single cases.
+
+        A draw is a function of each class, the same at every call.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        thin : int, default=1
+            Return every ``thin``-th draw (of each chain) only.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_classes)
+            With ``thin=1`` they are the ``chains * draws`` draws of the posterior, chain after
+            chain, and their mean is ``predict_proba(X)`` (unless it is sharpened). A fit without
+            chains has 1,000. For two classes their mean is ``predict_proba(X)`` but for their
+            number; for more about that, as every draw is normalised by itself.
+        """
+        return self._by_class(self._response_draws(X, check_count("thin", thin)))
 
     def decision_function(self, X: Any) -> np.ndarray:
         r"""Return the link of the predicted probability.
 
-        For two classes that is the latent value whose probability it is, such as
-        :math:`\Phi^{-1}(P(y=1))`; for more, the logarithm of every class's probability.
+        For two classes, and for each of several labels, that is the latent value whose probability
+        it is, such as :math:`\Phi^{-1}(P(y=1))`; for more classes, the logarithm of every class's
+        probability.
 
         Parameters
         ----------
@@ -80,12 +106,12 @@ class ClassFace:
             ``predict`` gives. A probability that is 0 or 1 to machine precision is clipped.
         """
         mean = self._mean_response(X)
-        if mean.ndim > 1:
+        if mean.ndim > 1 and not self._multi_label:
             return np.log(np.maximum(mean, _TINY))
         return self._link(np.clip(mean, _CLOSE_TO_ONE, 1.0 - _CLOSE_TO_ONE))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable class.
+        """Return the most probable class, or a one for every label more probable than not.
 
         Parameters
         ----------
@@ -93,8 +119,10 @@ class ClassFace:
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,), with several labels (n_samples, n_labels)
         """
         mean = self._mean_response(X)
+        if self._multi_label:
+            return (mean > 0.5).astype(np.int64)
         best = mean.argmax(axis=1) if mean.ndim > 1 else (mean > 0.5).astype(np.intp)
         return self.classes_[best]

@@ -29,9 +29,8 @@ progress : "auto", True or False, default="auto"
     terminal, and unless callbacks are set with ``set_callbacks``. The one-time compilation is
     announced unless False.
 n_jobs : int or None, default=None
-    Threads that run chains; None: one for each core, but only one inside another parallel
-    computation (``GridSearchCV(n_jobs=2)``, a process pool, a thread); -1 all cores. It never
-    changes a result.
+    Threads that run chains; None: one for each core, or one only inside another parallel
+    computation such as ``GridSearchCV(n_jobs=2)``; -1 all cores. It never changes a result.
 random_state : int, RandomState or None, default=None
     Seed."""
 

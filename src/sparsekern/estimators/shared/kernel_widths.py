@@ -14,48 +14,45 @@ from .counts import check_count
 CHOICES = ("averaged", "cv", "loo", "evidence")
 
 
-class KernelWidths:
-    """Estimators with ``length_scale="averaged" | "cv" | "loo" | "evidence"`` or a number."""
+def check_widths(estimator: Any) -> None:
+    """Refuse widths that cannot be."""
+    low, high = check_pair("length_scale_range", estimator.length_scale_range, "(low, high)")
+    if low > high:
+        raise ValueError(
+            f"length_scale_range must be (low, high) with low <= high, got {(low, high)}."
+        )
+    check_count("n_length_scales", estimator.n_length_scales)
+    if isinstance(estimator.length_scale, str):
+        check_choice(
+            "length_scale", estimator.length_scale, (*CHOICES, "mean_distance", "median_distance")
+        )
 
-    kernel: Any
-    length_scale: Any
-    length_scale_range: tuple[float, float]
-    n_length_scales: int
 
-    def _check_widths(self) -> None:
-        low, high = check_pair("length_scale_range", self.length_scale_range, "(low, high)")
-        if low > high:
-            raise ValueError(
-                f"length_scale_range must be (low, high) with low <= high, got {(low, high)}."
-            )
-        check_count("n_length_scales", self.n_length_scales)
-        if isinstance(self.length_scale, str):
-            check_choice(
-                "length_scale", self.length_scale, (*CHOICES, "mean_distance", "median_distance")
-            )
+def make_kernels(estimator: Any, features: np.ndarray) -> list[Kernel]:
+    """Return one kernel per width; a kernel that brings its own width comes alone.
 
-    def _make_kernels(self, features: np.ndarray) -> list[Kernel]:
-        """Return one kernel per width; a kernel that brings its own width comes alone."""
-        named = isinstance(self.length_scale, str) and self.length_scale in CHOICES
-        # for kernels with a scale of their own the default counts as "not given"
-        given = "mean_distance" if named else self.length_scale
-        first = resolve_kernel(self.kernel, given, features)
-        own = not isinstance(self.kernel, str) or not first.stationary
-        if own and named and self.length_scale != "averaged":
-            raise ValueError(
-                f"length_scale={self.length_scale!r} cannot be combined with "
-                f"kernel={self.kernel!r}, which brings its own scale or has none; leave "
-                "length_scale at its default, or set the scale in the kernel."
-            )
-        if own or not named:
-            return [first]
-        metric = "cityblock" if self.kernel == "laplacian" else "euclidean"
-        typical = distance_scale(features, "median_distance", metric)
-        low, high = self.length_scale_range
-        if self.n_length_scales == 1:
-            low = high = (low * high) ** 0.5
-        ones = np.ones(features.shape[1])
-        return [
-            first.with_length_scale(typical * factor * ones)
-            for factor in np.geomspace(low, high, self.n_length_scales)
-        ]
+    The estimator has ``length_scale="averaged" | "cv" | "loo" | "evidence"`` or a number.
+    """
+    named = isinstance(estimator.length_scale, str) and estimator.length_scale in CHOICES
+    # for kernels with a scale of their own the default counts as "not given"
+    given = "mean_distance" if named else estimator.length_scale
+    first = resolve_kernel(estimator.kernel, given, features)
+    own = not isinstance(estimator.kernel, str) or not first.stationary
+    if own and named and estimator.length_scale != "averaged":
+        raise ValueError(
+            f"length_scale={estimator.length_scale!r} cannot be combined with "
+            f"kernel={estimator.kernel!r}, which brings its own scale or has none; leave "
+            "length_scale at its default, or set the scale in the kernel."
+        )
+    if own or not named:
+        return [first]
+    metric = "cityblock" if estimator.kernel == "laplacian" else "euclidean"
+    typical = distance_scale(features, "median_distance", metric)
+    low, high = estimator.length_scale_range
+    if estimator.n_length_scales == 1:
+        low = high = (low * high) ** 0.5
+    ones = np.ones(features.shape[1])
+    return [
+        first.with_length_scale(typical * factor * ones)
+        for factor in np.geomspace(low, high, estimator.n_length_scales)
+    ]

@@ -12,6 +12,7 @@ from ...inference.chains.plan import Plan
 from ...inference.diagnostics import summarize_scalars
 from ...likelihoods._contract import Likelihood
 from ...posteriors.one_vs_rest import SampledOneVsRest
+from .class_face import responses_one_vs_rest
 from .draws import ExpansionEstimator
 
 # what belongs to the fit under way or to the whole, not to the model of one class
@@ -61,8 +62,3 @@ class OneVsRestEstimator(ExpansionEstimator):
             self._combine_attributes(self.estimators_)
         else:
             super()._set_attributes()
-
-
-def responses_one_vs_rest(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
-    """Return for each class which rows belong to it, +1.0, and which do not, -1.0."""
-    return [np.where(codes == code, 1.0, -1.0) for code in range(n_classes)]

@@ -11,19 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_consistent_length
 
 from ..._checks import check_choice, check_positive
 from ...likelihoods import Gaussian, StudentT
 from ...likelihoods._contract import Likelihood, ResponseLaw
-from ...predictive.quantile_search import find_quantile
-from .counts import check_count
+from ...predictive.law import PredictiveLaw
+from ...predictive.mixture import Mixture
 from .draws import DrawsEstimator
-from .kernel_inputs import KernelInputs
-from .memory_guard import check_samples
-from .response_scale import measure_response
+from .regressor_face import RegressorFace
 
 
 def resolve_noise(noise: Any, degrees_of_freedom: Any) -> Likelihood:
@@ -37,159 +32,25 @@ def resolve_noise(noise: Any, degrees_of_freedom: Any) -> Likelihood:
     return StudentT([check_positive("degrees_of_freedom", value) for value in values])
 
 
-class PredictiveRegression(KernelInputs, DrawsEstimator):
+class PredictiveRegression(RegressorFace, DrawsEstimator):
     """Predictions of a fitted regression whose posterior is a set of kernel expansions."""
 
-    def _scale_response(self, y: np.ndarray, robust: bool = False) -> np.ndarray:
-        """Remember centre and spread of y; return y with mean 0 and variance 1.
+    _prepare: Any
 
-        ``robust`` takes median and median deviation (those of a Gaussian) in their place, so that a
-        few gross errors do not squeeze all other responses together.
-        """
-        y, centre, spread = measure_response(y, robust)
-        self._centre, self._spread = centre, spread
-        return (y - centre) / spread
-
-    @property
-    def _noise(self) -> ResponseLaw:
-        likelihood = self._draws.likelihood
-        assert isinstance(likelihood, ResponseLaw)
-        return likelihood
-
-    def _components(self, X: Any) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield (rows, latent draws, noise variances, likelihood parameters), scaled units."""
-        features, draws = self._prepare(X), self._draws
-        variance = draws.noise_variances.reshape(-1, 1)
+    def _predictive(self, X: Any) -> list[PredictiveLaw]:
+        features, draws, target = self._prepare(X), self._draws, self._target
+        law = draws.likelihood
+        assert isinstance(law, ResponseLaw)
+        noise = draws.noise_variances.reshape(-1, 1)
         parameters = draws.parameters.reshape(draws.n_draws, 1, -1)
-        for block, latent in draws.latent_blocks(features):
-            yield block, latent, variance, parameters
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return the predictive mean and, if asked, standard deviation.
+        def blocks() -> Iterator[tuple[slice, Mixture]]:
+            for block, latent in draws.latent_blocks(features):
+                yield block, Mixture.of_draws(law, latent, noise, parameters)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        return_std : bool, default=False
-            Whether to return the standard deviation of a new response, noise included. It is
-            infinite where the noise has no variance.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_samples,)
-        std : ndarray of shape (n_samples,)
-            Only if ``return_std``.
-        """
-        means, variances = [], []
-        for _, latent, variance, parameters in self._components(X):
-            own = self._noise.response_variance(latent, variance, parameters)
-            means.append(latent.mean(axis=0))
-            variances.append(latent.var(axis=0) + own.mean(axis=0))
-        mean = self._centre + self._spread * np.concatenate(means)
-        if not return_std:
-            return mean
-        return mean, self._spread * np.sqrt(np.concatenate(variances))
-
-    def predict_quantiles(self, X: Any, quantiles: Any = (0.025, 0.5, 0.975)) -> np.ndarray:
-        """Return quantiles of a new response.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        quantiles : array-like of shape (n_quantiles,), default=(0.025, 0.5, 0.975)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_quantiles)
-        """
-        levels = np.atleast_1d(np.asarray(quantiles, dtype=np.float64))
-        if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
-            raise ValueError(f"quantiles must lie strictly between 0 and 1; got {quantiles!r}.")
-        found = [
-            np.column_stack([self._quantile(level, *components) for level in levels])
-            for _, *components in self._components(X)
+        return [
+            PredictiveLaw(blocks, len(features), target.centre[0], target.spread[0], draws.n_draws)
         ]
-        return self._centre + self._spread * np.concatenate(found)
 
-    def _quantile(
-        self, level: float, latent: np.ndarray, variance: np.ndarray, parameters: np.ndarray
-    ) -> np.ndarray:
-        """Return one quantile of the mixture at every row, in scaled units."""
-
-        def distribution(y: np.ndarray) -> np.ndarray:
-            return self._noise.distribution(y, latent, variance, parameters).mean(axis=0)
-
-        spread = np.sqrt(latent.var(axis=0) + variance.mean())
-        return find_quantile(distribution, level, latent.mean(axis=0), spread)
-
-    def sample_mean(self, X: Any, *, thin: int = 1) -> np.ndarray:
-        """Return posterior draws of the mean of y, without noise.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        thin : int, default=1
-            Return every ``thin``-th draw of each chain only.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples)
-            Chain after chain. With ``thin=1`` there are ``chains * draws`` of them, and their mean
-            is ``predict(X)``.
-        """
-        features = self._prepare(X)
-        draws = self._draws.thinned(check_count("thin", thin)).response_draws(features)
-        return self._centre + self._spread * draws
-
-    def sample_predictive(
-        self, X: Any, n_samples: int | None = None, *, random_state: Any = None
-    ) -> np.ndarray:
-        """Draw new responses from the predictive law.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-        n_samples : int or None, default=None
-            Draws for each row; None: one for every kept draw of the posterior.
-        random_state : int, RandomState or None, default=None
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_rows)
-            Rows of one draw share the function, so that joint statements can be made.
-        """
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        features = self._prepare(X)
-        total = self._draws.n_draws
-        chosen = np.arange(total)
-        if n_samples is not None:
-            count = check_samples(self, n_samples, len(features))
-            chosen = rng.integers(0, total, count)
-        out = []
-        for _, latent, variance, parameters in self._components(X):
-            drawn = latent[chosen], variance[chosen], parameters[chosen]
-            out.append(self._noise.sample(rng, *drawn))
-        return self._centre + self._spread * np.concatenate(out, axis=1)
-
-    def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
-        """Return the log density of each response under its predictive law.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        response = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        check_consistent_length(X, response)
-        scaled = (response - self._centre) / self._spread
-        out = []
-        for block, latent, variance, parameters in self._components(X):
-            logs = self._draws.likelihood.log_likelihood(
-                scaled[block], latent, variance, parameters
-            )
-            out.append(logsumexp(logs, axis=0) - np.log(len(latent)))
-        return np.concatenate(out) - np.log(self._spread)
+    def _function_draws(self, X: Any, thin: int) -> np.ndarray:
+        return self._draws.thinned(thin).response_draws(self._prepare(X))[..., None]

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -22,9 +21,8 @@ from ...inference.chains.checkpoint import Checkpoint, check_folder, fingerprint
 from ...inference.chains.plan import Plan, Sampler
 from ...inference.chains.runner import Chain, ChainRun, extend_chain, run_chains, start_chains
 from ...inference.diagnostics import convergence_problems
-from .all_or_nothing import AllOrNothing
 from .counts import check_count, check_jobs
-from .light_display import LightDisplay
+from .estimator import Estimator
 from .progress import FitReporter, TextProgress, announce_compilation, wants_text
 from .sampling_memory import check_plan, require_draws, require_workspaces
 
@@ -38,7 +36,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-class SamplingEstimator(AllOrNothing, LightDisplay, CallbackSupportMixin, BaseEstimator):
+class SamplingEstimator(CallbackSupportMixin, Estimator):
     """Base of estimators that are fitted by Markov chain Monte Carlo.
 
     Subclasses have the parameters ``draws, tune, chains, thin, warm_start, checkpoint, progress,

@@ -28,9 +28,9 @@ from ...inference.vector_machine.factors import LOGIT, PROBIT, PROBIT_SLOPE, SCA
 from ...inference.vector_machine.multiclass import FittedMultinomial, fit_multinomial
 from ...inference.vector_machine.weights import width_weights
 from ...kernels.resolve import Kernel
-from ..shared.class_face import ClassFace, by_class, encode_classes, normalized_shares
-from ..shared.counts import check_count
-from ..shared.one_vs_rest import responses_one_vs_rest
+from ...predictive.class_shares import normalized_shares
+from ..shared.class_face import ClassFace, encode_classes, responses_one_vs_rest
+from ..shared.kernel_widths import make_kernels
 from ..shared.validation import validate_rows
 from .family import Task, VectorMachine
 from .weight_draws import expansion_draws
@@ -98,7 +98,7 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
         self.classes_, codes = encode_classes(y)
         features = np.ascontiguousarray(self._prepare_training(X))
         self._say_sample(len(features))
-        kernels = self._make_kernels(features)
+        kernels = make_kernels(self, features)
         together = len(self.classes_) == 2 or self.multi_class == "multinomial"
         responses = [codes]
         if not together:
@@ -266,25 +266,8 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
         found = [average.probability(features) for average in self._averages]
         return found[0] if len(found) == 1 else normalized_shares(found)
 
-    def sample_proba(self, X: Any, *, thin: int = 1) -> np.ndarray:
-        """Return draws of the class probabilities, for histograms of single cases.
-
-        A draw has a width and weights from their normal laws. It is the same function at every
-        call.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        thin : int, default=1
-            Return every ``thin``-th draw only.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n_samples, n_classes)
-            With ``thin=1`` there are 1,000 of them. Their mean is ``predict_proba(X)`` but for
-            their number, and, with models of one class each, for their being normalised one by one.
-        """
-        features, thin = self._prepare(X), check_count("thin", thin)
+    def _response_draws(self, X: Any, thin: int) -> np.ndarray:
+        features = self._prepare(X)
         draws = [
             expansion_draws(average.kept, features, thin, stream)
             for stream, average in enumerate(self._averages)
@@ -292,7 +275,7 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
         if draws[0].shape[2] > 1:
             return softmax(draws[0], axis=2)
         positive = [self._positive(latent[:, :, 0]) for latent in draws]
-        return by_class(positive[0], 2) if len(positive) == 1 else normalized_shares(positive)
+        return positive[0] if len(positive) == 1 else normalized_shares(positive)
 
     def _positive(self, latent: np.ndarray) -> np.ndarray:
         """Return the probability of +1 at latent values."""

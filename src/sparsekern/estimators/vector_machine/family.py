@@ -8,7 +8,6 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -18,12 +17,10 @@ from ..._threads import count_workers, single_blas_thread
 from ...inference.feature_search.subsample import spread_rows
 from ...inference.vector_machine.classification import BLOCK_SIZE, Candidates, find_candidates
 from ...inference.vector_machine.columns import HELD_NUMBERS
-from ..shared.all_or_nothing import AllOrNothing
 from ..shared.candidates import resolve_candidates
 from ..shared.counts import check_count, check_jobs
-from ..shared.kernel_inputs import KernelInputs
-from ..shared.kernel_widths import KernelWidths
-from ..shared.light_display import LightDisplay
+from ..shared.estimator import Estimator
+from ..shared.kernel_widths import check_widths
 from ..shared.memory_guard import require_memory
 from ..shared.progress import TextProgress, announce_compilation, wants_text
 from ..shared.sampling import warn_caller
@@ -34,9 +31,11 @@ _USUAL_MODEL = 200  # vectors
 _USUAL_STEPS = 300  # of a fit; of so many, half of it is taken to be done
 
 
-class VectorMachine(AllOrNothing, LightDisplay, KernelWidths, KernelInputs, BaseEstimator):
+class VectorMachine(Estimator):
     """Base of the estimators; subclasses say what is fitted at each width and how it predicts."""
 
+    length_scale: Any
+    n_length_scales: int
     min_gain: float | None
     bias_precision: float
     candidates: Any
@@ -52,7 +51,7 @@ class VectorMachine(AllOrNothing, LightDisplay, KernelWidths, KernelInputs, Base
     _candidate_numbers = (1000, HELD_NUMBERS)
 
     def _check_machine_parameters(self) -> None:
-        self._check_widths()
+        check_widths(self)
         check_flag("standardize", self.standardize)
         if self.min_gain is not None:
             check_positive("min_gain", self.min_gain)

@@ -5,23 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..._checks import check_choice, check_pair, check_positive, check_share
 from ...inference.vector_machine.bound import half_normal_divergence, risk_bound
 from ...inference.vector_machine.classification import FittedClassifier, Method
+from ...inference.vector_machine.collect import KernelSampler
 from ...inference.vector_machine.factors import LIKELIHOODS
 from ...inference.vector_machine.gains import RULES
 from ...inference.vector_machine.selection import INFERENCES
+from ...kernels.resolve import Kernel
 from ...posteriors.names import row_labels
 from ..shared.documentation import documented
-from .sampled import PRIOR_FORM, SampledVectorMachine
+from .classifier import VectorMachineClassifier
+from .pcvm_sampling import SampledPCVM, open_chains
 
+_PRIOR_FORM = "(shape, rate)"
 _LEAST_GAIN = {"gaussian": 0.3, "truncated": 0.01, "smoothed": 0.3}
 
 
 @documented
-class PCVMClassifier(SampledVectorMachine):
+class PCVMClassifier(VectorMachineClassifier):
     r"""Probabilistic classification vector machine.
 
     A function on a few training rows whose weights have the sign of the row's class,
@@ -175,14 +179,125 @@ class PCVMClassifier(SampledVectorMachine):
         """
         with self._all_or_nothing():
             self._check_machine_parameters()
-            sampled = self._make_chains() if self.inference == "mcmc" else None
+            sampled = open_chains(self) if self.inference == "mcmc" else None
             for name in ("n_draws_", "diagnostics_", "active_probabilities_", "traces_"):  # earlier
                 self.__dict__.pop(name, None)
             fitted = self._fit_by_evidence(X, y)
             if sampled is not None:
                 self._sample_weights(sampled, *fitted, row_labels(X))
-            self._sampled = sampled
+            self._sampled: SampledPCVM | None = sampled
         return self
+
+    def _sample_weights(
+        self,
+        sampled: SampledPCVM,
+        kernels: list[Kernel],
+        features: np.ndarray,
+        responses: list[np.ndarray],
+        codes: np.ndarray,
+        rows: np.ndarray | None,
+    ) -> None:
+        """Run chains at the widths that the evidence finds best; ``rows`` are their names."""
+        prior = check_pair("precision_prior", self.precision_prior, _PRIOR_FORM)
+        samplers = [
+            KernelSampler(
+                kernels[int(np.argmax(average.weights))],
+                features,
+                self._find_candidates(features, labels, True).rows,
+                labels,
+                prior,
+                self.bias_precision,
+            )
+            for average, labels in zip(self._averages, responses, strict=True)
+        ]
+        names = getattr(self, "feature_names_in_", None)
+        sampled.fit(samplers, self.classes_, codes, rows, names)
+        self.n_draws_ = sampled.n_draws_
+        self.traces_ = sampled.traces_
+        self.diagnostics_ = sampled.diagnostics_
+        self.active_vectors_ = sampled.active_vectors_
+        self.active_probabilities_ = sampled.active_probabilities_
+
+    def _bytes_of_a_fit(self, n: int, candidates: int) -> float:
+        held = super()._bytes_of_a_fit(n, candidates)
+        if self.inference in ("em", "mcmc"):  # all candidates at once: columns and Gram matrices
+            held += 8.0 * (candidates + 1) * (2 * n + 3 * candidates)
+        return held
+
+    @property
+    def posterior_(self) -> Any:
+        """Draws as an xarray.DataTree for ArviZ, of ``inference="mcmc"``."""
+        check_is_fitted(self, self._mark_of_a_fit)
+        return self._chains_or_refuse("posterior_").posterior_
+
+    def is_fitted_to(self, X: Any, y: Any) -> bool:
+        """Tell whether these are the rows and classes of the fit, in their order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        bool
+            Without posterior draws active rows only are compared.
+        """
+        sampled = getattr(self, "_sampled", None)
+        if sampled is None:
+            return super().is_fitted_to(X, y)
+        return sampled._posterior_is_of(self._prepare(X), y)
+
+    def pointwise_log_likelihood(self) -> np.ndarray:
+        """Return the log-likelihood of every training row under every draw of ``"mcmc"``.
+
+        Returns
+        -------
+        ndarray of shape (chains, draws, n_samples)
+            Part of ``posterior_`` unless it holds over 2e7 numbers; then it is made only here.
+        """
+        check_is_fitted(self, self._mark_of_a_fit)
+        return self._chains_or_refuse("pointwise_log_likelihood").pointwise_log_likelihood()
+
+    def add_posterior_predictive(self, X: Any = None, *, random_state: Any = None) -> Any:
+        """Draw new classes and add them to ``posterior_``, where ArviZ looks for them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), optional
+            None: the training rows, in the group ``posterior_predictive``, to be compared with
+            ``observed_data``. Otherwise the group is ``predictions``.
+        random_state : int, RandomState or None, default=None
+
+        Returns
+        -------
+        xarray.DataTree
+            ``posterior_`` with the group: ``y`` by (chain, draw, row), one class of every draw.
+        """
+        check_is_fitted(self, self._mark_of_a_fit)
+        chains = self._chains_or_refuse("add_posterior_predictive")
+        features = None if X is None else self._prepare(X)
+        return chains._add_predictive(features, row_labels(X), random_state)
+
+    def _chains_or_refuse(self, name: str) -> SampledPCVM:
+        if self._sampled is None:
+            raise AttributeError(
+                f"{name} needs posterior draws, which inference={self.inference!r} does not make; "
+                "fit with inference='mcmc'."
+            )
+        return self._sampled
+
+    def _mean_response(self, X: Any) -> np.ndarray:
+        sampled = getattr(self, "_sampled", None)
+        if sampled is None:
+            return super()._mean_response(X)
+        return sampled._draws.mean_response(self._prepare(X))
+
+    def _response_draws(self, X: Any, thin: int) -> np.ndarray:
+        sampled = getattr(self, "_sampled", None)
+        if sampled is None:
+            return super()._response_draws(X, thin)
+        return sampled._draws.thinned(thin).response_draws(self._prepare(X))
 
     def risk_bound(
         self, X: Any, y: Any, *, scale: float = 1.0, prior: float = 1.0, confidence: float = 0.95
@@ -251,7 +366,7 @@ class PCVMClassifier(SampledVectorMachine):
             rule=RULES[rule],
             min_gain=_LEAST_GAIN[rule] if self.min_gain is None else self.min_gain,
             bias_precision=self.bias_precision,
-            precision_prior=check_pair("precision_prior", self.precision_prior, PRIOR_FORM),
+            precision_prior=check_pair("precision_prior", self.precision_prior, _PRIOR_FORM),
             max_active=self._largest_model(n_candidates),
             max_steps=self.max_steps,
             single=self.kernel_precision == "single",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -62,3 +63,16 @@ class SampledPCVM(OneVsRestEstimator):
 
     def _combine_attributes(self, members: list[Any]) -> None:
         """Nothing besides the attributes of all models."""
+
+
+def open_chains(estimator: Any) -> SampledPCVM:
+    """Return the chains that a PCVMClassifier asks for, or those to go on with; not yet run."""
+    names = (
+        "draws", "tune", "chains", "thin", "warm_start", "checkpoint", "progress", "n_jobs",
+        "random_state",
+    )  # fmt: skip
+    options = {name: getattr(estimator, name) for name in names}
+    earlier = getattr(estimator, "_sampled", None) if estimator.warm_start else None
+    sampled = SampledPCVM(**options) if earlier is None else copy(earlier).set_params(**options)
+    sampled.check()
+    return sampled

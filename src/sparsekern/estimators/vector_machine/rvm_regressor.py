@@ -17,10 +17,12 @@ from ...inference.vector_machine.relevance import FittedRelevance, fit_relevance
 from ...inference.vector_machine.weights import width_weights
 from ...kernels.resolve import Kernel
 from ...likelihoods import Gaussian
+from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
 from ..shared.documentation import documented
-from ..shared.output_prediction import OutputPrediction
-from ..shared.response_scale import measure_response
+from ..shared.kernel_widths import make_kernels
+from ..shared.regressor_face import RegressorFace
+from ..shared.target import Target
 from ..shared.validation import validate_rows
 from .family import Task, VectorMachine
 from .weight_draws import expansion_draws
@@ -30,7 +32,7 @@ _LEAST_GAIN = 0.1
 
 
 @documented
-class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMachine):
+class RVMRegressor(RegressorFace, MultiOutputMixin, RegressorMixin, VectorMachine):
     r"""Relevance vector machine for regression, with one or several outputs.
 
     A function on a few training rows, each weight with a precision of its own,
@@ -134,14 +136,9 @@ class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMac
         return self
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
-        self._single_output = y.ndim == 1
-        columns = [measure_response(column) for column in np.reshape(y, (len(y), -1)).T]
-        self._centre = np.array([centre for _, centre, _ in columns])
-        self._spread = np.array([spread for _, _, spread in columns])
-        targets = np.column_stack([column for column, _, _ in columns])
-        targets = (targets - self._centre) / self._spread
+        self._target, targets = Target.measured(y)
         features = np.ascontiguousarray(self._prepare_training(X))
-        kernels = self._make_kernels(features)
+        kernels = make_kernels(self, features)
         self._say_sample(len(features))
         candidates = self._find_candidates(features, targets[:, 0], False)
         self._require_room(len(features), len(candidates.rows))
@@ -181,13 +178,13 @@ class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMac
         self.length_scale_weights_ = weights
         self.active_vectors_ = np.unique(np.concatenate([fit.rows for _, fit in self._models]))
         best = fits[int(np.argmax(weights))]
-        units = float(np.log(self._spread).sum())  # densities are reported in the units of y
+        units = self._target.log_unit  # densities are reported in the units of y
         n = len(best.log_left_out)
         self.log_evidence_ = best.evidence - n * units
         self.evidence_path_ = best.path - np.array([n * units, 0.0])
         variance = sum(weight * fit.noise_variance for weight, fit in self._models)
-        noise = self._spread**2 * variance
-        self.noise_variance_ = float(noise[0]) if self._single_output else noise
+        noise = self._target.spread**2 * variance
+        self.noise_variance_ = float(noise[0]) if self._target.single else noise
         mixed = [np.log(weight) + fit.log_left_out for weight, fit in self._models]
         self.loo_log_density_ = float(logsumexp(mixed, axis=0).mean()) - units
         self.models_ = pd.DataFrame(
@@ -205,12 +202,11 @@ class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMac
     def _function_draws(self, X: Any, thin: int) -> np.ndarray:
         return expansion_draws(self._models, self._prepare(X), thin)
 
-    def _laws(self, X: Any) -> list[Mixture]:
-        """Return the predictive law of each output, in scaled units."""
+    def _predictive(self, X: Any) -> list[PredictiveLaw]:
         features = self._prepare(X)
         moments = [fit.moments(features) for _, fit in self._models]
         weights = np.array([[weight] for weight, _ in self._models])
-        return [
+        outputs = [
             Mixture(
                 Gaussian(),
                 weights,
@@ -218,8 +214,9 @@ class RVMRegressor(OutputPrediction, MultiOutputMixin, RegressorMixin, VectorMac
                 np.stack([variance[:, o] for _, variance in moments]),
                 np.array([[fit.noise_variance[o]] for _, fit in self._models]),
             )
-            for o in range(len(self._centre))
+            for o in range(len(self._target.centre))
         ]
+        return self._target.laws(outputs)
 
 
 def _fit_all(fit: Any, kernel: Kernel, features, targets, candidates, report) -> FittedRelevance:

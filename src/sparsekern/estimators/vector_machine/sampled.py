@@ -94,9 +94,10 @@ class SampledVectorMachine(VectorMachineClassifier):
         bool
             Without posterior draws active rows only are compared.
         """
-        if getattr(self, "_sampled", None) is None:
+        sampled = getattr(self, "_sampled", None)
+        if sampled is None:
             return super().is_fitted_to(X, y)
-        return self._sampled._posterior_is_of(self._prepare(X), y)
+        return sampled._posterior_is_of(self._prepare(X), y)
 
     def pointwise_log_likelihood(self) -> np.ndarray:
         """Return the log-likelihood of every training row under every draw of ``"mcmc"``.

@@ -346,7 +346,7 @@ def test_one_vs_rest_with_screening(iris):
     rng = np.random.default_rng(0)
     wide = np.column_stack([rng.standard_normal((len(X), 6)), X])
     model = classify(wide, y, screen=4)
-    chosen = model._screened
+    chosen = model._rows.screened
     by_hand = classify(wide[:, chosen], y)
     np.testing.assert_array_equal(model.predict_proba(wide), by_hand.predict_proba(wide[:, chosen]))
     mine, its = model.pointwise_log_likelihood(), by_hand.pointwise_log_likelihood()

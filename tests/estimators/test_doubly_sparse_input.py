@@ -246,7 +246,9 @@ def test_screening_for_several_classes(wide):
 def test_screening_of_inputs_near_the_limits_of_floating_point(wide):
     for scale in (1e150, 1e-150, 1e200, 1e-200):
         model = regress(wide * scale, screen=2, standardize=False, **TINY)
-        np.testing.assert_array_equal(model._screened, regress(wide, screen=2, **TINY)._screened)
+        np.testing.assert_array_equal(
+            model._rows.screened, regress(wide, screen=2, **TINY)._rows.screened
+        )
 
 
 # -- chains that disagree -------------------------------------------------------------------------

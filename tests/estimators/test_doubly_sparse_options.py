@@ -24,12 +24,12 @@ def regress(features=X, response=Y, **options):
 def test_fixed_rows_use_some_rows_and_report_them_by_number():
     model = regress(MANY, MANY_Y, large_n="fixed_rows", expected_vectors=5.0)
     assert model.active_probabilities_.shape == (len(MANY),)
-    assert len(model._used_rows) == FIXED_ROWS
-    assert np.isin(model.active_vectors_, model._used_rows).all()
+    assert len(model._rows.used) == FIXED_ROWS
+    assert np.isin(model.active_vectors_, model._rows.used).all()
     assert model.pointwise_log_likelihood().shape == (2, 40, FIXED_ROWS)
     total = model.pointwise_log_likelihood().sum(axis=-1)
     np.testing.assert_allclose(total, model.posterior_["sample_stats"]["log_likelihood"], rtol=1e-9)
-    by_hand = regress(MANY[model._used_rows], MANY_Y[model._used_rows])
+    by_hand = regress(MANY[model._rows.used], MANY_Y[model._rows.used])
     assert by_hand.score(MANY, MANY_Y) > 0.5 and model.score(MANY, MANY_Y) > 0.5
 
 
@@ -37,7 +37,7 @@ def test_fixed_rows_of_one_vs_rest_models_keep_their_classes():
     labels = np.where(np.arange(len(MANY)) < 60, 2, (np.median(MANY_Y) < MANY_Y).astype(int))
     model = DoublySparseClassifier(**SHORT | {"draws": 10, "tune": 10}, large_n="fixed_rows")
     model.fit(MANY, labels)
-    used = model._used_rows
+    used = model._rows.used
     assert set(labels[used]) == {0, 1, 2}
     assert np.isin(model._monitored_rows, used).all()
     shares = model.sample_proba(MANY[used])[:, np.arange(len(used)), labels[used]]
@@ -51,7 +51,7 @@ def test_screening_by_evidence_sees_effects_of_any_shape():
     response = 1.5 * np.cos(2 * features[:, 4]) + np.abs(features[:, 9])
     response += 0.2 * rng.standard_normal(120)
     model = regress(features, response, screen=2, screen_by="evidence", draws=10, tune=10)
-    np.testing.assert_array_equal(model._screened, [4, 9])
+    np.testing.assert_array_equal(model._rows.screened, [4, 9])
     classes = np.digitize(response, np.quantile(response, [1 / 3, 2 / 3]))[:, None] == range(3)
     found = screen_by_evidence(features, classes.astype(float), 2, FEATURE_KERNELS["rbf"], None)
     np.testing.assert_array_equal(found, [4, 9])
@@ -62,7 +62,7 @@ def test_screening_by_evidence_sees_effects_of_any_shape():
 
 def test_a_dictionary_has_300_candidates_and_all_rows():
     model = regress(MANY, MANY_Y, draws=10, tune=10, chains=1)
-    assert len(model._used_rows) == len(MANY)
+    assert len(model._rows.used) == len(MANY)
     assert 0 < len(model.active_vectors_) <= 300
 
 

@@ -76,7 +76,7 @@ RUNS = [
         "return own + (self.law.mean(f) - centre) ** 2",
         "return own",
         "draws of the function differ",
-        f"{REGRESSOR} -k one_law",
+        "numerics/test_predictive_law.py",
     ),
     Mutation(
         "predictive-density-in-scaled-units",
@@ -84,7 +84,7 @@ RUNS = [
         "return np.concatenate(found) - np.log(self.spread)",
         "return np.concatenate(found)",
         "a density is per unit of the response",
-        f"{REGRESSOR} -k 'one_law or units'",
+        "numerics/test_predictive_law.py",
     ),
     Mutation(
         "latent-variance-within-states-only",

@@ -30,7 +30,7 @@ import math
 
 import numpy as np
 
-from ..._jit import jit, jit_apart
+from ..._jit import jit_apart
 from ...linalg.blas import cholesky_in_place
 from ...linalg.triangular import dot, solve_lower, solve_lower_transposed
 from ...random.polya_gamma import polya_gamma

@@ -26,7 +26,7 @@ PARTS = (
     "hybrid_speed", "hybrid_correlated", "hybrid_gpu", "interactions", "vector_machine_accuracy",
     "vector_machine_speed",
     "multiple_kernel_designs", "multiple_kernel_accuracy", "multiple_kernel_speed",
-    "kernel_projection_accuracy", "kernel_projection_speed",
+    "kernel_projection_accuracy", "kernel_projection_speed", "first_fit",
 )  # fmt: skip
 _WITH_JOBS = (
     "family_accuracy", "support_vectors", "doubly_sparse_cases", "doubly_sparse_leukemia",
@@ -46,6 +46,7 @@ _SETS: dict[str, Callable[[ModuleType], Iterable[str]]] = {
     "hybrid_tables": lambda part: part.SETS,
     "vector_machine_accuracy": lambda part: part.SETS,
     "kernel_projection_accuracy": lambda part: part.SETS,
+    "first_fit": lambda part: part.ESTIMATORS,
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "sparsekern"
 
 LEVELS = {
-    "_jit": 0, "_checks": 0, "_dispatch": 0, "_threads": 0,
+    "_jit": 0, "_apart": 0, "_checks": 0, "_dispatch": 0, "_threads": 0,
     "random": 1, "linalg": 1,
     "kernels": 2,
     "likelihoods": 3, "bases": 3, "priors": 3,

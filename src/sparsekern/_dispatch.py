@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba.extending import overload
+from numba import types
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import lower_builtin
 
 _FUNCTIONS: dict[tuple[str, type], Callable[..., Any]] = {}
 _NAMES: list[str] = []
@@ -44,14 +46,22 @@ def generic(name: str) -> Callable[..., Any]:
     def stub(data, *rest):
         return _lookup(name, type(data))(data, *rest)
 
-    @overload(stub)
-    def resolve(data, *rest):
-        found = _lookup(name, data.instance_class)
+    def type_of(context, data):
+        return context.resolve_value_type(_lookup(name, data.instance_class))
 
-        def call(data, *rest):
-            return found(data, *rest)
+    class Resolve(AbstractTemplate):
+        key = stub
 
-        return call
+        def generic(self, args, kws):
+            args = tuple(map(types.unliteral, args))
+            return self.context.resolve_function_type(type_of(self.context, args[0]), args, kws)
+
+    infer_global(stub, types.Function(Resolve))
+
+    @lower_builtin(stub, types.VarArg(types.Any))
+    def call(context, builder, signature, arguments):
+        found = type_of(context.typing_context, signature.args[0])
+        return context.get_function(found, signature)(builder, arguments)
 
     stub.__name__ = name
     return stub

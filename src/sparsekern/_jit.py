@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -21,6 +22,9 @@ from typing import Any
 
 import numba
 from numba.core import config
+from numba.core.registry import CPUDispatcher
+
+from ._apart import call_by_address
 
 _KEPT_CACHE_FOLDERS = 4  # source versions of a module whose binaries stay on disk
 _ABOVE = ("predictive", "posteriors", "estimators", "plotting", "datasets", "__init__.py")
@@ -114,6 +118,7 @@ def _prune(parent: Path, keep: Path) -> None:
 
 _ROOT = _writable_root()
 _SOURCES = _Sources(Path(__file__).parent)
+_LOCK = threading.RLock()
 _NUMBA: Any = config  # its settings are made at run time, out of sight of type checkers
 
 
@@ -127,13 +132,45 @@ def _folder(module: str) -> Path:
     return folder
 
 
-def _compile(function: Callable[..., Any], inline: Any) -> Any:
+class _Compiled(CPUDispatcher):
+    """A compiled function for other compiled functions, which Python can call too.
+
+    What Python needs to call a function (every array of a NamedTuple taken out of its object) is
+    longer than most functions: it is compiled with a second copy, when Python calls.
+    """
+
+    _python: Any = None
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if self._python is None:
+            with _LOCK:
+                if self._python is None:
+                    self._python = _cached(CPUDispatcher, self.py_func, "called", {})
+        return self._python(*arguments, **named)
+
+
+class _Apart(_Compiled):
+    """A compiled function that other compiled functions call by its address."""
+
+    def get_overload(self, sig: Any) -> Any:
+        """Return the key under which numba finds the code that makes the call."""
+        return self.py_func
+
+
+def _cached(kind: Any, function: Callable[..., Any], folder: str, options: dict[str, Any]) -> Any:
+    compiled = kind(
+        py_func=function,
+        targetoptions={"nopython": True, "nogil": True, "boundscheck": None}
+        | {"error_model": "numpy", "no_cfunc_wrapper": True}
+        | options,
+    )
     before = _NUMBA.CACHE_DIR
-    _NUMBA.CACHE_DIR = str(_folder(function.__module__))  # numba reads it once, here
+    _NUMBA.CACHE_DIR = str(_folder(function.__module__) / folder)  # numba reads it once, here
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
+        compiled.enable_caching()
     finally:
         _NUMBA.CACHE_DIR = before
+    return compiled
 
 
 def jit(function: Callable[..., Any]) -> Any:
@@ -143,16 +180,24 @@ def jit(function: Callable[..., Any]) -> Any:
     each inlined copy of a function round in its own way, and a binary from the cache would give
     other last digits than the one just compiled.
     """
-    return _compile(function, "never")
+    return _cached(_Compiled, function, "inner", {"no_cpython_wrapper": True})
+
+
+def jit_apart(function: Callable[..., Any]) -> Any:
+    """Compile ``function`` once for all compiled functions that call it.
+
+    Plainly, a compiled function is optimised together with everything below it, again at every
+    level. A function that works for a microsecond or more is better called by its address: the
+    call costs some ten nanoseconds and its callers compile as if it were empty.
+    """
+    compiled = _cached(_Apart, function, "inner", {"no_cpython_wrapper": True})
+    call_by_address(compiled)
+    return compiled
 
 
 def jit_inlined(function: Callable[..., Any]) -> Any:
-    """Compile ``function`` as a part of the one function that calls it.
-
-    A compiled function is optimised together with everything below it, again at every level: for a
-    large function with one caller, a level less saves a good part of the time to compile.
-    """
-    return _compile(function, "always")
+    """Compile ``function`` as a part of the one function that calls it."""
+    return _cached(_Compiled, function, "inner", {"inline": "always"})
 
 
 def is_compiled(engine: str) -> bool:

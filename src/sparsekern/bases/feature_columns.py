@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from ..kernels.feature_sums import add_feature, kernel_of_sums
 from ..linalg.active_moves import value_column
 from ..linalg.factor_columns import refresh_products
@@ -40,7 +40,7 @@ def write_sums(basis, row, out):
         add_feature(column, column[row], basis.bandwidths[place], basis.kind, out, out)
 
 
-@jit
+@jit_apart
 def load_from_sums(basis, factor, sums):
     """Make the whole factor for its active rows from their sums; return its log evidence.
 
@@ -61,10 +61,11 @@ def _weigh(basis, factor, first, last):
     """Multiply the columns from position ``first`` on by their weights."""
     if basis.weight.shape[0] > 0:
         for a in range(first, last):
-            factor.whitened[a] *= basis.weight[factor.rows[a]]
+            column = factor.whitened[a]
+            column *= basis.weight[factor.rows[a]]
 
 
-@jit
+@jit_apart
 def rebuild_features(basis, factor, sums):
     """Recompute sums and factor from the data; return the log evidence; O(n k (s + k))."""
     factor.position[:] = -1
@@ -77,7 +78,7 @@ def rebuild_features(basis, factor, sums):
     return load_from_sums(basis, factor, sums)
 
 
-@jit
+@jit_apart
 def _value_newcomer(basis, factor, length_scale, row, column):
     """Return the log Bayes factor of adding ``row``."""
     k = count_columns(factor)
@@ -88,7 +89,8 @@ def _value_newcomer(basis, factor, length_scale, row, column):
     write_sums(basis, row, column)
     kernel_of_sums(column, basis.kind, factor.whitened[k])
     if basis.weight.shape[0] > 0:
-        factor.whitened[k] *= basis.weight[row]
+        newcomer = factor.whitened[k]
+        newcomer *= basis.weight[row]
     return value_column(factor)
 
 

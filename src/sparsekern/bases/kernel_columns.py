@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit_apart
 from ..kernels.evaluate import TABLE, kernel_against
 from ..linalg.active_moves import value_birth
+from ..linalg.copies import copy_vector
 from ..linalg.factor_columns import refresh_products, whiten_loaded_columns
 from ..linalg.whitened_factor import refactor
 from ._compiled import register
@@ -32,14 +33,14 @@ class KernelColumns(NamedTuple):
     jitter: np.ndarray  # float64[L]
 
 
-@jit
+@jit_apart
 def write_column(basis, length_scale, kernel, row, out):
     """Write the kernel between all training rows and ``row`` into ``out``.
 
     ``length_scale[kernel]`` may be infinite for features that the kernel does not see.
     """
     if basis.kind[kernel] == TABLE:
-        out[:] = basis.table[kernel, basis.slot[row]]
+        copy_vector(basis.table[kernel, basis.slot[row]], out)
     else:
         kernel_against(
             basis.columns,
@@ -51,7 +52,7 @@ def write_column(basis, length_scale, kernel, row, out):
         )
 
 
-@jit
+@jit_apart
 def _value_newcomer(basis, factor, length_scale, row, column):
     """Return the log Bayes factor of adding ``row`` with the columns of all kernels."""
     value = 0.0
@@ -66,7 +67,7 @@ def _value_newcomer(basis, factor, length_scale, row, column):
 register(KernelColumns, value_newcomer=_value_newcomer)
 
 
-@jit
+@jit_apart
 def rebuild(factor, basis, length_scale):
     """Recompute the whole factor for its active rows from the kernel; O(n k (p + k)).
 

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from .exponential import exp_of_negative
 
 _FAR = 1e4  # exp(-r) is zero long before; an infinite r would make 0 * inf of it
@@ -57,7 +57,7 @@ def _pair_sums(columns, point, inverse_scale, kind, out):
                 out[i] += difference * difference
 
 
-@jit
+@jit_apart
 def kernel_against(columns, point, inverse_scale, kind, amplitude, out):
     """Write the kernel between ``point`` and every row of the data into ``out``.
 

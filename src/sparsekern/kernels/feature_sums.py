@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from .evaluate import LAPLACIAN, MATERN32, MATERN52, RBF
 from .exponential import exp_of_negative
 
@@ -68,7 +68,7 @@ def add_two_features(one, other, here, bandwidth, other_bandwidth, kind, out):
             out[i] = (out[i] + bandwidth * distance) + other_bandwidth * other_distance
 
 
-@jit
+@jit_apart
 def kernel_of_sums(sums, kind, out):
     """Write the kernel at every sum; both arrays are flat."""
     if kind in (MATERN32, MATERN52):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from ..linalg.factor_columns import refresh_cross, refresh_products
 from ..linalg.whitened_factor import VARIANCE, refactor
 from ..linalg.whitened_response import draw_coefficients, draw_noise
@@ -28,7 +28,7 @@ class WorkingMemory(NamedTuple):
     fitted: np.ndarray  # float64[n]
 
 
-@jit
+@jit_apart
 def renew_working(data, rng, factor, fitted, stale_gram):
     """Draw the auxiliary variables given the function, and leave the factor exact.
 

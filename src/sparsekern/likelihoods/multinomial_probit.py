@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from ..linalg.factor_columns import refresh_cross
 from ..linalg.triangular import dot
 from ..linalg.whitened_factor import count_columns, refactor, write_column_scales
@@ -210,7 +210,7 @@ def _stretch(rng, full, projected, size):
     projected *= factor
 
 
-@jit
+@jit_apart
 def _update_working(data, rng, factor, diagonal, scans, memory):
     """Scan all latent values with the coefficients integrated out; the factor is left exact."""
     n, classes = data.labels.shape[0], data.contrasts.shape[0]

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from ..linalg.factor_columns import refresh_cross
 from ..linalg.triangular import dot
 from ..linalg.whitened_factor import count_columns, quadratic_form, refactor
@@ -122,7 +122,7 @@ def least_free(factor, diagonal, hat, free):
         free[i] = max(1.0 - dot(hat[i], hat[i], size), 1.0 / most)
 
 
-@jit
+@jit_apart
 def _update_working(data, rng, factor, diagonal, scans, memory):
     """Draw the latent variables with coefficients integrated out; the factor is left exact."""
     hat, free = hat_rows(factor, memory.hat), memory.free

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from .triangular import givens
 from .whitened_factor import FORM, PENDING, SHAPE, count_kernels
 
 _BLOCK = 512  # rows of the data that all rotations of a column pass over
 
 
-@jit
+@jit_apart
 def commit_birth(factor, row):
     """Take in the newcomer whose columns :func:`value_birth` has left behind the last one."""
     k = factor.n_active[0]
@@ -97,7 +97,7 @@ def _drop_column(factor, position, size):
             factor.noise[FORM] += factor.projected[c, size] ** 2
 
 
-@jit
+@jit_apart
 def commit_death(factor, position):
     """Remove the active vector at ``position``, one column after the other; O(nk) each."""
     kernels, size = count_kernels(factor), factor.n_active[0]

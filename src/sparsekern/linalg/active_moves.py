@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from .blas import add_row_products, combine_rows
+from .copies import copy_vector
 from .triangular import dot, solve_lower
 from .whitened_factor import (
     FORM,
@@ -26,7 +27,7 @@ from .whitened_factor import (
 _BLOCK = 2048  # rows of the data worked on at a time
 
 
-@jit
+@jit_apart
 def value_birth(factor, row, column, diagonal, jitter, kernel=0):
     r"""Return the log Bayes factor of adding basis column ``row``, leaving it behind the last one.
 
@@ -81,7 +82,7 @@ def value_birth(factor, row, column, diagonal, jitter, kernel=0):
     return _value_products(factor, kernel)
 
 
-@jit
+@jit_apart
 def value_column(factor):
     """Return the log Bayes factor of the whitened column that stands behind the last one."""
     k = count_columns(factor)
@@ -158,7 +159,7 @@ def _gain(factor, before, change):
     return exponent(factor.noise, form - change) - exponent(factor.noise, form)
 
 
-@jit
+@jit_apart
 def value_death(factor, position, size):
     r"""Return the log Bayes factor of removing ``position`` from the first ``size`` vectors.
 
@@ -181,7 +182,7 @@ def value_death(factor, position, size):
             row = factor.prior_root[a]
             here[a] = -dot(row[t:], here[t:], a - t) / row[a]
         there = shifted[kernel]
-        there[1:] = here
+        copy_vector(here, there[1:])
         solve_lower(factor.root, q + 1, there)
         for m in range(kernel + 1):
             prior_square[kernel, m] = dot(here, inverse[m], q)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit_apart
 from .blas import solve_lower_rows
 from .gram import weighted_gram
 from .triangular import cholesky_with_floor
 from .whitened_factor import count_columns, count_kernels
 
 
-@jit
+@jit_apart
 def whiten_loaded_columns(factor, jitter):
     """Whiten the raw basis columns that stand in ``whitened`` for the active rows; O(n q^2).
 
@@ -33,7 +33,7 @@ def whiten_loaded_columns(factor, jitter):
     return smallest
 
 
-@jit
+@jit_apart
 def refresh_products(factor):
     r"""Recompute :math:`[o,W]^\top\Omega[o,W]` and :math:`[o,W]^\top\Omega z`; O(n q^2).
 
@@ -60,7 +60,7 @@ def refresh_products(factor):
     refresh_cross(factor)
 
 
-@jit
+@jit_apart
 def refresh_cross(factor):
     r"""Recompute :math:`[o,W]^\top\Omega z` after the working response has changed; O(n q)."""
     q = count_columns(factor)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from .blas import CHAR, DOUBLE, INT, external
 
 BLOCK = 256  # rows at a time
@@ -40,7 +40,7 @@ def add_gram(block, size, count, total):
     )  # fmt: skip
 
 
-@jit
+@jit_apart
 def weighted_gram(columns, weights, size, total):
     r"""Overwrite ``total[:size, :size]`` by :math:`C\,\mathrm{diag}(w)\,C^\top`.
 

@@ -33,8 +33,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from .blas import cholesky_in_place
+from .copies import copy_vector
 from .triangular import dot, solve_lower, solve_lower_transposed
 
 # entries of ``noise``
@@ -148,21 +149,21 @@ def exponent(noise, form):
     return -noise[SHAPE] * math.log(noise[RATE] + 0.5 * max(form, 0.0))
 
 
-@jit
+@jit_apart
 def copy_active_set(source, target):
     """Copy which rows are active, and the part of the factor that knows no response; O(nq)."""
     k, q = source.n_active[0], count_columns(source)
     target.n_active[0] = k
-    target.position[:] = source.position
+    copy_vector(source.position, target.position)
     for a in range(k):
         target.rows[a] = source.rows[a]
     for a in range(q):
-        target.whitened[a] = source.whitened[a]
+        copy_vector(source.whitened[a], target.whitened[a])
         for b in range(a + 1):
             target.prior_root[a, b] = source.prior_root[a, b]
 
 
-@jit
+@jit_apart
 def factorize(factor, root, projected, variances):
     r"""Write :math:`L_B` and :math:`c` for the given variances into the buffers; O(q^3).
 
@@ -201,7 +202,7 @@ def response_energy(factor):
     return energy
 
 
-@jit
+@jit_apart
 def quadratic_form(factor, root, projected, variances, energy, squares):
     r"""Return :math:`q=\mathrm{tr}\,z^\top Q^{-1}z` from the two sums of squares.
 
@@ -234,7 +235,7 @@ def quadratic_form(factor, root, projected, variances, energy, squares):
     return total
 
 
-@jit
+@jit_apart
 def refactor(factor):
     r"""Refresh :math:`L_B`, :math:`c` and, if the noise is learned, q from the Gram matrix; O(q^3).
 

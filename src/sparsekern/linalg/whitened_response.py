@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, jit_apart
 from .blas import invert_lower_in_place, multiply_lower_rows, solve_lower_rows
 from .triangular import solve_lower_transposed
 from .whitened_factor import FORM, RATE, SHAPE, VARIANCE, count_columns, write_column_scales
@@ -28,7 +28,7 @@ def draw_noise(rng, factor):
         noise[VARIANCE] = (noise[RATE] + 0.5 * noise[FORM]) / rng.standard_gamma(noise[SHAPE])
 
 
-@jit
+@jit_apart
 def draw_coefficients(rng, factor, latent, coefficients, fitted):
     r"""Draw :math:`\alpha=L_B^{-\top}(c+\sigma\xi)` ; make coefficients and fitted values of it.
 
@@ -55,7 +55,7 @@ def draw_coefficients(rng, factor, latent, coefficients, fitted):
     return intercept
 
 
-@jit
+@jit_apart
 def pack_state(factor, means, packed):
     r"""Write what prediction needs once the coefficients are integrated out; O(q^3).
 
@@ -90,7 +90,7 @@ def pack_state(factor, means, packed):
             means[c, b] = total
 
 
-@jit
+@jit_apart
 def hat_rows(factor, buffer):
     r"""Write the rows of :math:`E^\top=D L_B^{-\top}` and return the view of them; O(n q^2).
 

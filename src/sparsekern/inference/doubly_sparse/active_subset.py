@@ -29,6 +29,7 @@ from ..._jit import jit
 from ...bases.feature_columns import FeatureColumns, write_sums
 from ...kernels.feature_sums import add_feature, kernel_of_sums
 from ...likelihoods._compiled import monitor, total_log_likelihood
+from ...linalg.copies import copy_vector
 from ...linalg.whitened_factor import SHAPE, VARIANCE
 from ...linalg.whitened_response import draw_coefficients, draw_noise
 from ...priors.scales import draw_variance
@@ -153,7 +154,7 @@ def _store(state, work, settings, draws, intercept, coefficients, noise, at):
         draws.coefficients[at, 0, a] = coefficients[a]
     draws.n_active[at] = state.n_active[0]
     draws.intercept[at, 0] = intercept
-    draws.variances[at] = state.variances
+    copy_vector(state.variances, draws.variances[at])
     draws.noise_variance[at] = noise
     draws.log_likelihood[at] = total_log_likelihood(work.data, function, noise)
     for m in range(settings.monitored_rows.shape[0]):
@@ -183,7 +184,7 @@ def run_active_subset(rng, state, work, prior, settings, draws, spike, stop, tun
             _store(state, work, settings, draws, intercept, coefficients, noise, at)
         _draw_slab(rng, state, prior, coefficients, noise)
         work.member[:] = 0
-        work.order[:] = settings.candidates  # the same whatever went before
+        copy_vector(settings.candidates, work.order)  # the same whatever went before
         for a in range(k):
             work.member[state.rows[a]] = 1
             work.coefficients[state.rows[a]] = coefficients[a]

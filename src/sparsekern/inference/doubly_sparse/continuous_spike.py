@@ -21,6 +21,7 @@ import math
 
 from ..._jit import jit
 from ...likelihoods._compiled import draw_working, monitor, total_log_likelihood
+from ...linalg.copies import copy_vector
 from ...linalg.whitened_factor import VARIANCE, response_energy
 from ...linalg.whitened_response import draw_coefficients, draw_noise
 from ...priors.scales import draw_variance
@@ -77,9 +78,9 @@ def _store(state, work, settings, draws, intercept, at):
         draws.rows[at, a] = state.rows[a]
         draws.coefficients[at, 0, a] = work.memory.coefficients[a]
         draws.slab[at, a] = state.slab[state.rows[a]]
-    draws.variances[at] = state.variances
+    copy_vector(state.variances, draws.variances[at])
     draws.noise_variance[at] = noise
-    draws.parameters[at] = state.parameters
+    copy_vector(state.parameters, draws.parameters[at])
     draws.log_likelihood[at] = total_log_likelihood(work.data, functions, noise)
     for m in range(settings.monitored_rows.shape[0]):
         draws.monitored[at, m] = monitor(work.data, functions, settings.monitored_rows[m])

@@ -21,6 +21,7 @@ from ..._jit import jit, jit_inlined
 from ...bases.kernel_columns import rebuild
 from ...likelihoods._augmented import WorkingMemory
 from ...likelihoods._compiled import update_working
+from ...linalg.copies import copy_vector
 from ...linalg.whitened_factor import (
     WhitenedFactor,
     empty_factor,
@@ -216,7 +217,7 @@ def store_draw(rng, state, work, settings, draws, at):
     if draws.packed.shape[1] > 0:
         pack_state(work.factor, draws.means[at], draws.packed[at])
     for kernel in range(draws.length_scale.shape[1]):
-        draws.length_scale[at, kernel] = state.length_scale[kernel]
+        copy_vector(state.length_scale[kernel], draws.length_scale[at, kernel])
 
 
 @jit

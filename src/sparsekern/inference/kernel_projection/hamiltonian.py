@@ -27,7 +27,8 @@ import math
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
+from ...linalg.copies import copy_matrix
 from .moves import prior_precision
 
 _ACCEPTANCE = 0.8  # what the step is tuned to: long paths are wasted if refused
@@ -55,7 +56,7 @@ def class_probabilities(latent, labels, reference, out):
     return total
 
 
-@jit
+@jit_apart
 def _learn_curvature(state, work, settings):
     """Follow the information of the data about each coefficient, at the probabilities at hand."""
     classes, m = state.coefficients.shape
@@ -114,7 +115,7 @@ def _start(rng, state, work, settings):
             work.momentum[k, a] = math.sqrt(mass) * rng.standard_normal()
 
 
-@jit
+@jit_apart
 def move_along_path(rng, state, work, settings, tuning):
     """Move the coefficients of all classes by one trajectory."""
     classes, m = state.coefficients.shape
@@ -141,14 +142,14 @@ def move_along_path(rng, state, work, settings, tuning):
     state.tallies[1, 0] += 1
     if rng.random() < probability:
         state.tallies[1, 1] += 1
-        state.coefficients[:] = work.trial
-        state.latent[:] = work.other
+        copy_matrix(work.trial, state.coefficients)
+        copy_matrix(work.other, state.latent)
     if tuning:
         gain = 3.0 * (state.sweep[0] + 10.0) ** -0.75
         state.log_step[place] += gain * (probability - _ACCEPTANCE)
 
 
-@jit
+@jit_apart
 def translate(rng, state, work, settings):
     """Draw what the coefficients of all classes have in common."""
     classes, m = state.coefficients.shape

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from .moves import draw_share, draw_use, use_kernel
 from .responses import log_evidence
 from .scales import log_scale_prior
@@ -29,7 +29,7 @@ def set_kernel(state, settings, kernel, used):
         use_kernel(state, settings, k, kernel, used)
 
 
-@jit
+@jit_apart
 def select_kernel(rng, state, work, settings, kernel):
     r"""Draw whether a kernel has a part, together with its scale, coefficients integrated out.
 
@@ -75,7 +75,7 @@ def _exchange(state, settings, first, second):
     set_kernel(state, settings, second, used)
 
 
-@jit
+@jit_apart
 def exchange_kernels(rng, state, work, settings, first):
     """Let a kernel without a part take the place, and the scale, of one that has, or the reverse.
 

@@ -25,8 +25,9 @@ import math
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from ...linalg.blas import cholesky_in_place
+from ...linalg.copies import copy_matrix
 from ...linalg.triangular import dot, solve_lower, solve_lower_transposed
 from .moves import adapt, draw_precision, draw_share, log_inclusion_odds
 from .softmax import log_likelihood, row_log_likelihood
@@ -65,7 +66,7 @@ def slice_row(rng, latent, centre, spare, row, sd, label, reference):
         angle = low + (high - low) * rng.random()
 
 
-@jit
+@jit_apart
 def _move_scale(rng, state, work, settings, tuning):
     """Scale latent values, coefficients and noise by one factor."""
     latent, proposal = state.latent, work.other
@@ -85,7 +86,7 @@ def _move_scale(rng, state, work, settings, tuning):
         if rng.random() < probability:
             state.tallies[0, 1] += 1
             current = value
-            latent[:] = proposal
+            copy_matrix(proposal, latent)
             state.noise[0] *= factor * factor
             for k in range(latent.shape[0]):
                 for a in range(state.coefficients.shape[1]):
@@ -94,7 +95,7 @@ def _move_scale(rng, state, work, settings, tuning):
             state.log_step[0] = adapt(state.log_step[0], probability, state.sweep[0])
 
 
-@jit
+@jit_apart
 def _select(rng, state, work, settings):
     """Draw which components are in the model, for all classes at once."""
     classes, m = state.coefficients.shape
@@ -116,7 +117,7 @@ def _select(rng, state, work, settings):
     state.share[0] = draw_share(rng, inside, total)
 
 
-@jit
+@jit_apart
 def _condition(rng, state, work, settings, mean, spread):
     """Write means of the coefficients and noise for them; return the energy that is explained.
 
@@ -134,7 +135,7 @@ def _condition(rng, state, work, settings, mean, spread):
                     spread[k, a] = rng.standard_normal() / math.sqrt(total)
         else:
             root = work.root
-            root[:] = settings.gram
+            copy_matrix(settings.gram, root)
             for a in range(m):
                 root[a, a] += state.precisions[k, a]
                 mean[k, a] = work.right[k, a]
@@ -154,7 +155,7 @@ def noise_shape(settings, rows, classes):
     return settings.noise_prior[0] + 0.5 * rows * classes
 
 
-@jit
+@jit_apart
 def draw_noise_and_coefficients(rng, state, work, settings, mean, spread):
     """Draw the noise with the coefficients integrated out, then the coefficients."""
     classes, m = state.coefficients.shape
@@ -178,7 +179,7 @@ def draw_noise_and_coefficients(rng, state, work, settings, mean, spread):
     return True
 
 
-@jit
+@jit_apart
 def sweep_once(rng, state, work, settings, tuning):
     """Carry out one sweep; returns whether every matrix could be factored.
 

@@ -35,7 +35,7 @@ import math
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from ...linalg.triangular import dot, solve_lower, solve_lower_transposed
 from .kernel_parts import select_kernels
 from .moves import draw_precisions, draw_share_of_all, draw_use, log_inclusion_odds, prior_precision
@@ -61,7 +61,7 @@ def log_density_of(state, work, settings, place, value):
     return found if found == found else -math.inf
 
 
-@jit
+@jit_apart
 def slice_parameter(rng, state, work, settings, place):
     """Move one parameter of theta by a slice step, coefficients integrated out."""
     if place < state.scales.shape[0]:
@@ -86,7 +86,7 @@ def slice_parameter(rng, state, work, settings, place):
     log_density_of(state, work, settings, place, current)  # rounding: the current value is allowed
 
 
-@jit
+@jit_apart
 def draw_coefficients(rng, state, work, settings):
     """Draw all coefficients, with selection those that are not zero; returns whether it could."""
     classes, m = state.coefficients.shape
@@ -134,7 +134,7 @@ def _draw_noise(rng, state, settings):
     state.noise[0] = rate / rng.standard_gamma(settings.noise_prior[0] + 0.5 * n * classes)
 
 
-@jit
+@jit_apart
 def sweep_once(rng, state, work, settings, tuning):
     """Carry out one sweep; returns whether every matrix could be factored."""
     places = state.scales.shape[0] + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 
 TARGET = 0.4  # acceptance rate that the scale moves are tuned to: one direction at a time
 
@@ -33,7 +33,7 @@ def draw_precision(rng, prior, square, included):
     return rng.standard_gamma(prior[0] + 0.5) / (prior[1] + 0.5 * square)
 
 
-@jit
+@jit_apart
 def draw_precisions(rng, state, settings):
     """Draw the intercepts' precisions and, where they are free, those of all coefficients."""
     classes, m = state.coefficients.shape
@@ -60,7 +60,7 @@ def draw_share(rng, inside, total):
     return min(max(first / (first + second), 1e-12), 1.0 - 1e-12)
 
 
-@jit
+@jit_apart
 def find_included(state, work, k):
     """Write down which coefficients of a class are not zero; return their number."""
     count = 0
@@ -87,7 +87,7 @@ def draw_use(rng, share, gain):
     return 1 if math.log(rng.random()) < -math.log1p(math.exp(min(-odds, 700.0))) else 0
 
 
-@jit
+@jit_apart
 def draw_share_of_all(rng, state, settings):
     """Draw the share of components, or of kernels, where every class has its own."""
     inside, total = 0, 0

@@ -30,7 +30,7 @@ import math
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import jit_apart
 from ...linalg.blas import cholesky_in_place
 from ...linalg.triangular import dot, solve_lower, solve_lower_transposed
 from ...random.polya_gamma import polya_gamma
@@ -48,7 +48,7 @@ from .scales import draw_scales, move_scale
 from .softmax import log_sum_of_others
 
 
-@jit
+@jit_apart
 def _augment(rng, state, work, settings, k):
     """Draw the Polya-Gamma variables of a class; leave information and right side in ``work``."""
     design, latent = settings.design, state.latent
@@ -65,7 +65,7 @@ def _augment(rng, state, work, settings, k):
     np.dot(work.weighted, design.T, work.matrix)
 
 
-@jit
+@jit_apart
 def _select(rng, state, work, settings, k):
     """Draw which coefficients of a class are zero, each given the others."""
     m = settings.design.shape[0]
@@ -84,7 +84,7 @@ def _select(rng, state, work, settings, k):
             beta[a] = right / total + rng.standard_normal() / math.sqrt(total)
 
 
-@jit
+@jit_apart
 def _condition(state, work, settings, k):
     """Factor the precision of the coefficients that are not zero and half-solve for their mean.
 
@@ -110,7 +110,7 @@ def _condition(state, work, settings, k):
     return count, value + 0.5 * dot(vector, vector, count)
 
 
-@jit
+@jit_apart
 def _select_kernels(rng, state, work, settings, k):
     """Draw which kernels have a part in a class's function, coefficients integrated out."""
     for kernel in range(state.used.shape[1]):
@@ -126,7 +126,7 @@ def _select_kernels(rng, state, work, settings, k):
             state.coefficients[k, a] = 0.0
 
 
-@jit
+@jit_apart
 def _draw_coefficients(rng, state, work, settings, k):
     """Draw the coefficients of a class that are not zero; returns whether that was possible."""
     count, _ = _condition(state, work, settings, k)
@@ -141,7 +141,7 @@ def _draw_coefficients(rng, state, work, settings, k):
     return True
 
 
-@jit
+@jit_apart
 def sweep_once(rng, state, work, settings, tuning):
     """Carry out one sweep; returns whether every matrix could be factored."""
     classes = state.coefficients.shape[0]

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import jit_apart
 from ...linalg.blas import cholesky_in_place
 from ...linalg.triangular import dot, solve_lower
 from .moves import find_included, prior_precision
@@ -25,7 +25,7 @@ def make_responses(labels: np.ndarray, n_classes: int, reference: bool) -> np.nd
     return RESPONSE * (indicators - 1.0 / n_classes)
 
 
-@jit
+@jit_apart
 def factor_precision(state, work, settings, k):
     """Leave the Cholesky factor of A in ``work.root``; returns its order, -1 if there is none.
 
@@ -49,7 +49,7 @@ def factor_precision(state, work, settings, k):
     return count
 
 
-@jit
+@jit_apart
 def log_evidence(state, work, settings):
     """Return the log density of the responses given scales, noise and precisions."""
     classes, m = state.coefficients.shape

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
+from ...linalg.copies import copy_matrix
 from . import latent_noise, least_squares, polya_gamma
 from .softmax import log_likelihood, row_log_likelihood
 
@@ -16,7 +17,7 @@ _sweep_least_squares = least_squares.sweep_once
 @jit
 def store(state, functions, settings, draws, at):
     """Write everything down as kept draw ``at``."""
-    draws.coefficients[at] = state.coefficients
+    copy_matrix(state.coefficients, draws.coefficients[at])
     if draws.included.shape[1] > 0:
         for k in range(state.included.shape[0]):
             for a in range(state.included.shape[1]):
@@ -37,7 +38,7 @@ def store(state, functions, settings, draws, at):
         draws.monitored[at, q] = math.exp(value)
 
 
-@jit
+@jit_apart
 def finish_sweep(state, functions, settings, draws, tune, thin):
     """Count a sweep, and keep its draw if it is one to keep."""
     state.sweep[0] += 1

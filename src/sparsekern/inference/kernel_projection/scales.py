@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from .moves import adapt
 from .softmax import log_likelihood
 
@@ -70,7 +70,7 @@ def slice_log_scale(rng, settings, count, total, current):
     return current  # rounding: the current value itself is always allowed
 
 
-@jit
+@jit_apart
 def draw_scales(rng, state, settings):
     """Move every kernel's scale given its coefficients."""
     classes, m = state.coefficients.shape
@@ -86,7 +86,7 @@ def draw_scales(rng, state, settings):
         state.scales[block] = math.exp(2.0 * found)
 
 
-@jit
+@jit_apart
 def move_scale(rng, state, work, settings, block, tuning):
     """Scale a kernel's coefficients and their prior scale by one factor."""
     classes, m = state.coefficients.shape

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 
 
 @jit
@@ -36,7 +36,7 @@ def row_log_likelihood(latent, row, label, reference):
     return own - log_sum_of_others(latent, row, -1, reference)
 
 
-@jit
+@jit_apart
 def log_likelihood(latent, labels, reference):
     """Return the log probability of all labels."""
     total = 0.0

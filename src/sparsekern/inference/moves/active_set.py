@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from ...bases._compiled import value_newcomer
 from ...linalg.active_changes import commit_birth, commit_death
 from ...linalg.active_moves import value_death
@@ -44,7 +44,7 @@ def _draw_inactive(rng, factor, candidates):
             return row
 
 
-@jit
+@jit_apart
 def move_active_set(
     rng, factor, basis, length_scale, log_weights, candidates, moves, drawn, tallies
 ):

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from ...bases.feature_columns import load_from_sums
 from ...kernels.feature_sums import add_feature
+from ...linalg.copies import copy_vector
 from ...linalg.whitened_factor import FORM, count_columns
 
 ENTER, LEAVE, EXCHANGE, WALK, PAIR = range(5)
@@ -52,13 +53,13 @@ def _shift(basis, factor, feature, change, sums, out):
         add_feature(column, here, change, basis.kind, sums[a], out[a])
 
 
-@jit
+@jit_apart
 def _take(factor, spare, sums, other_sums):
     """Make the proposal in ``spare`` and ``other_sums`` the present state."""
     k = count_columns(factor)
     for a in range(k):
-        factor.whitened[a] = spare.whitened[a]
-        sums[a] = other_sums[a]
+        copy_vector(spare.whitened[a], factor.whitened[a])
+        copy_vector(other_sums[a], sums[a])
     for a in range(k + 1):
         for b in range(k + 1):
             factor.gram[a, b] = spare.gram[a, b]
@@ -86,7 +87,7 @@ def _exclude(basis, place):
     basis.n_features[0] = last
 
 
-@jit
+@jit_apart
 def toggle_features(
     rng, basis, factor, spare, sums, other_sums, evidence, moves, log_odds, tallies
 ):
@@ -124,7 +125,7 @@ def toggle_features(
     return evidence
 
 
-@jit
+@jit_apart
 def toggle_pairs(
     rng, basis, factor, spare, sums, other_sums, evidence, moves, pairs, log_odds, tallies
 ):
@@ -183,7 +184,7 @@ def _draw_exchange(rng, basis, graph, feature):
     return newcomer, math.log((last - first) / degree)
 
 
-@jit
+@jit_apart
 def swap_features(rng, basis, factor, spare, sums, other_sums, evidence, moves, graph, tallies):
     """Try to exchange an included feature for an excluded one, ``moves`` times.
 
@@ -210,7 +211,7 @@ def swap_features(rng, basis, factor, spare, sums, other_sums, evidence, moves, 
     return evidence
 
 
-@jit
+@jit_apart
 def walk_bandwidths(
     rng, basis, factor, spare, sums, other_sums, evidence, rounds, log_step, steps, tuning, tallies
 ):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from ...likelihoods._augmented import renew_working
 from ...likelihoods._compiled import scaled_log_likelihood
 from ...linalg.whitened_response import draw_coefficients
@@ -40,7 +40,7 @@ def _log_density(data, fitted, prior, intercept, log_intercept, log_scale, x):
     return value + log_density_of_intercept(prior, log_intercept - 2.0 * x)
 
 
-@jit
+@jit_apart
 def move_function_scale(rng, factor, prior, data, width, coefficients, fitted):
     """Draw the function, move its size by one slice step, draw the auxiliary variables anew.
 
@@ -72,7 +72,8 @@ def move_function_scale(rng, factor, prior, data, width, coefficients, fitted):
             high = x
         x = 0.0
     stretch = math.exp(x)
-    factor.variances[1:] *= stretch * stretch
+    scales = factor.variances[1:]
+    scales *= stretch * stretch
     if prior.intercept_shape > 0.0:
         factor.variances[0] *= stretch * stretch
     fitted *= stretch

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ..._jit import jit
+from ..._jit import jit_apart
 from ...likelihoods._compiled import monitor, total_log_likelihood
+from ...linalg.copies import copy_vector
 from ...linalg.whitened_factor import VARIANCE
 from ...linalg.whitened_response import draw_coefficients, draw_noise
 
 
-@jit
+@jit_apart
 def store_function(rng, state, work, settings, draws, at):
     """Draw noise and coefficients and write them down as kept draw ``at``, with what follows."""
     factor, functions = work.factor, work.functions
@@ -20,10 +21,10 @@ def store_function(rng, state, work, settings, draws, at):
     draws.n_active[at] = state.n_active[0]
     for a in range(state.n_active[0]):
         draws.rows[at, a] = state.rows[a]
-    draws.variances[at] = state.variances
+    copy_vector(state.variances, draws.variances[at])
     variance = factor.noise[VARIANCE]
     draws.noise_variance[at] = variance
-    draws.parameters[at] = state.parameters
+    copy_vector(state.parameters, draws.parameters[at])
     draws.log_likelihood[at] = total_log_likelihood(work.data, functions, variance)
     for m in range(settings.monitored_rows.shape[0]):
         draws.monitored[at, m] = monitor(work.data, functions, settings.monitored_rows[m])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from ...linalg.whitened_factor import exponent, factorize, quadratic_form, response_energy
 from ...priors.scales import draw_amplitude, walk_ratio_of_amplitude
 
@@ -23,7 +23,7 @@ def _log_evidence(factor, root, projected, variances, energy):
     return exponent(factor.noise, form) - factor.response.shape[0] * log_root
 
 
-@jit
+@jit_apart
 def move_amplitudes(rng, factor, prior, step, root, projected, tally):
     """Try a move of every amplitude in turn; the factor's root is left stale.
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from ...bases.kernel_columns import rebuild
+from ...linalg.copies import copy_matrix
 from ...linalg.whitened_factor import FORM, count_columns, log_evidence
 
 FIXED, SHARED, PER_FEATURE = range(3)
@@ -39,7 +40,7 @@ def _copy_factor(source, target):
     target.noise[FORM] = source.noise[FORM]
 
 
-@jit
+@jit_apart
 def move_length_scale(rng, factor, spare, basis, length_scale, box, mode, log_step):
     """Try one move; return the acceptance probability and whether the move was taken.
 
@@ -86,7 +87,7 @@ def move_length_scale(rng, factor, spare, basis, length_scale, box, mode, log_st
     if rng.random() >= probability:
         return probability, False
     _copy_factor(spare, factor)
-    length_scale[:] = proposal
+    copy_matrix(proposal, length_scale)
     return probability, True
 
 

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from ...linalg.blas import cholesky_in_place
 from ...linalg.triangular import dot, solve_lower, solve_lower_transposed
 from ...linalg.whitened_factor import (
@@ -131,7 +131,7 @@ def _log_density(factor, prior, root, projected, start, direction, summary, x):
     return value + exponent(factor.noise, math.exp(2.0 * direction[2] * x) * form)
 
 
-@jit
+@jit_apart
 def slice_scales(rng, factor, prior, direction, width, root, projected):
     """Move the scales along ``direction`` by one slice step from the present point; O(q^3).
 
@@ -171,8 +171,9 @@ def slice_scales(rng, factor, prior, direction, width, root, projected):
             factor.variances[v] = math.exp(-(start[v] + direction[v] * x))
     if direction[2] != 0.0:
         stretch = math.exp(direction[2] * x)
-        factor.response[:] *= stretch
-        factor.cross[:] *= stretch
+        response, cross = factor.response, factor.cross
+        response *= stretch
+        cross *= stretch
     return x
 
 

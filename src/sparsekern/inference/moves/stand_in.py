@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import jit
+from ..._jit import jit, jit_apart
 from ...likelihoods._augmented import renew_working
 from ...likelihoods._compiled import add_site_terms, scaled_log_likelihood
+from ...linalg.copies import copy_vector
 from ...linalg.factor_columns import refresh_products
 from ...linalg.whitened_factor import copy_active_set, refactor
 from ...linalg.whitened_response import draw_coefficients
@@ -41,7 +42,7 @@ def _update_sites(sites, sums, count):
         sites[1, i] = precision
 
 
-@jit
+@jit_apart
 def learn_sites(rng, factor, data, sites, sums, counts, sweep, tune, coefficients, fitted):
     """Add one draw of the function to the sums; now and then make new sites of them.
 
@@ -68,7 +69,7 @@ def _site_log_likelihood(sites, fitted):
     return total
 
 
-@jit
+@jit_apart
 def move_through_stand_in(
     rng, factor, stand_in, basis, length_scale, prior, log_weights, candidates, moves, data, sites,
     widths, root, projected, coefficients, fitted, proposal, unused,
@@ -97,7 +98,7 @@ def move_through_stand_in(
     """
     draw_coefficients(rng, factor, 0, coefficients, fitted)
     copy_active_set(factor, stand_in)
-    stand_in.variances[:] = factor.variances
+    copy_vector(factor.variances, stand_in.variances)
     refresh_products(stand_in)
     for d in range(2):  # g, eta
         slice_scales(rng, stand_in, prior, DIRECTIONS[d], widths[d], root, projected)
@@ -114,6 +115,6 @@ def move_through_stand_in(
     if not math.log(rng.random()) < ratio:
         return False
     copy_active_set(stand_in, factor)
-    factor.variances[:] = stand_in.variances
+    copy_vector(stand_in.variances, factor.variances)
     renew_working(data, rng, factor, proposal, True)
     return True

@@ -17,10 +17,10 @@ from sparsekern import HybridSearchGPClassifier, HybridSearchGPRegressor
 from sparsekern.datasets import make_additive, make_ring_and_blob
 from sparsekern.inference.hybrid._contract import Batch
 from sparsekern.inference.hybrid.laplace_backend import LaplaceBackend
-from sparsekern.inference.hybrid.responses import RESPONSES
 from sparsekern.inference.hybrid.rules import even_draws
 from sparsekern.kernels.evaluate import RBF
 from sparsekern.likelihoods import NegativeBinomial, Poisson, StudentT
+from sparsekern.likelihoods.terms import CODES
 from sparsekern.predictive.mixture import Mixture
 
 N, INTERCEPT, FREEDOM = 25, 5.0, 4.0
@@ -32,6 +32,7 @@ def log_density(name, y, f, last=U[2]):
     return {
         "probit": lambda: log_ndtr(y * f),
         "logit": lambda: log_expit(y * f),
+        "scaled_logit": lambda: log_expit(np.sqrt(8 / np.pi) * y * f),
         "student_t": lambda: student.logpdf(y, FREEDOM, f, np.exp(0.5 * last)),
         "poisson": lambda: poisson.logpmf(y, np.exp(f)),
         "negative_binomial": lambda: nbinom.logpmf(y, size, size / (size + np.exp(f))),
@@ -45,6 +46,7 @@ def problem(name):
     y = {
         "probit": np.sign(f + rng.standard_normal(N)),
         "logit": np.sign(f + rng.logistic(size=N)),
+        "scaled_logit": np.sign(f + rng.logistic(size=N)),
         "student_t": f + 0.4 * rng.standard_t(FREEDOM, N),
         "poisson": rng.poisson(np.exp(f)).astype(float),
         "negative_binomial": rng.negative_binomial(2, 2 / (2 + np.exp(f))).astype(float),
@@ -78,7 +80,7 @@ def dense(name, features, y, model, u):
     return evidence, mode, root @ np.linalg.inv(inner) @ root.T
 
 
-@pytest.mark.parametrize("name", RESPONSES)
+@pytest.mark.parametrize("name", CODES)
 def test_evidence_and_predictions_against_a_general_optimiser(name):
     features, y = problem(name)
     backend = LaplaceBackend(name, FREEDOM, INTERCEPT)
@@ -91,7 +93,7 @@ def test_evidence_and_predictions_against_a_general_optimiser(name):
     np.testing.assert_allclose(variance[0, 0], np.diag(covariance), atol=1e-5)
 
 
-@pytest.mark.parametrize("name", RESPONSES)
+@pytest.mark.parametrize("name", CODES)
 def test_toggles_and_derivatives(name):
     features, y = problem(name)
     backend = LaplaceBackend(name, FREEDOM, INTERCEPT)

@@ -1,4 +1,4 @@
-"""Likelihoods, one file each."""
+"""Likelihoods, one file each; :mod:`.table` finds them by name."""
 
 from .gaussian import Gaussian
 from .hinge import Hinge
@@ -7,9 +7,10 @@ from .multinomial_probit import MultinomialProbit
 from .negative_binomial import NegativeBinomial
 from .poisson import Poisson
 from .probit import Probit
+from .scaled_logit import ScaledLogit
 from .student import StudentT
 
 __all__ = [
     "Gaussian", "Hinge", "Logit", "MultinomialProbit", "NegativeBinomial", "Poisson", "Probit",
-    "StudentT",
+    "ScaledLogit", "StudentT",
 ]  # fmt: skip

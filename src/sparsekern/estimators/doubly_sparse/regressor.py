@@ -180,8 +180,8 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        likelihood = resolve_noise(self.noise, self.degrees_of_freedom)
+        likelihood = resolve_noise(self.noise, self.degrees_of_freedom, type(self).__name__)
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
-        response = self._scale_response(y, robust=self.noise == "student_t")
+        response = self._scale_response(y, "heavy tails" in likelihood.provides)
         self._fit_chains(X, response, likelihood, plan, prior)

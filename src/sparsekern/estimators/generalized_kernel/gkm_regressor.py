@@ -151,8 +151,8 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        likelihood = resolve_noise(self.noise, self.degrees_of_freedom)
+        likelihood = resolve_noise(self.noise, self.degrees_of_freedom, type(self).__name__)
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
-        robust = self.noise == "student_t"
+        robust = "heavy tails" in likelihood.provides
         self._fit_chains(X, self._scale_response(y, robust), likelihood, plan, prior)

@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
-from ..._checks import check_choice, check_flag
+from ..._checks import check_choice, check_flag, check_positive
 from ...inference.chains.plan import Plan
 from ...inference.hybrid.comparator import sample_posterior
+from ...inference.hybrid.laplace_backend import REQUIRES as LAPLACE
 from ...inference.hybrid.posterior import GlobalPosterior
 from ...inference.hybrid.search import HybridSearch
-from ...likelihoods import Gaussian, NegativeBinomial, Poisson, StudentT
+from ...likelihoods.table import find_law
 from ...predictive.mixture import Mixture
 from ..shared.counts import check_count
 from ..shared.documentation import documented
@@ -32,10 +33,9 @@ from .candidates import (
 from .family import GLOBAL_ROWS, INTEGRATIONS, HybridSearchEstimator
 from .memory import check_draws
 
-COUNTS = ("poisson", "negative_binomial")
-NOISES = ("gaussian", "student_t", *COUNTS)
+REQUIRES = (frozenset({"law", "normal noise"}), *(need | {"law"} for need in LAPLACE))
 _NOISE_PRIOR = (1.0, 0.1)
-_NOISE_PRIORS = {"student_t": (0.1, 1e-6)}  # nearly flat: heavy tails are for gross errors
+_NOISE_PRIOR_OF_HEAVY_TAILS = (0.1, 1e-6)  # nearly flat: heavy tails are for gross errors
 
 
 @documented
@@ -226,7 +226,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
 
     def _fit(self, X: Any, y: Any) -> None:
         settings = self._check_search_parameters()
-        noise = check_choice("noise", self.noise, NOISES)
+        law = self._law()
         check_choice("grid", self.grid, GRIDS)
         check_count("local_neighbors", self.local_neighbors, 2)
         draws = check_draws(self)
@@ -235,7 +235,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         check_plan(type(self).__name__, Plan(tune, draws, 1), chains)
         check_choice("integration", self.integration, INTEGRATIONS)
         search = check_choice("search", self.search, ("hybrid", "mcmc"))
-        if search == "mcmc" and not (self._shared and noise == "gaussian"):
+        if search == "mcmc" and not (self._shared and "normal noise" in law.provides):
             raise ValueError(
                 "search='mcmc' is for a shared bandwidth and Gaussian noise; use "
                 "bandwidth='shared' and noise='gaussian', or search='hybrid'."
@@ -243,20 +243,20 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         self._open_backend()  # raises where the device is missing, before anything is changed
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
         X, y = in_content_order(X, y, self.search_rows, self.screen)
-        response = self._scale_response(y, noise)
+        response = self._scale_response(y, law)
         columns = self._prepare_training(X)
         if search == "mcmc" and self._varies(columns):
             self._fit_mcmc(columns, response, settings)
         else:
             self._fit_models(columns, response, settings)
 
-    def _scale_response(self, y: Any, noise: str) -> np.ndarray:
+    def _scale_response(self, y: Any, law: Any) -> np.ndarray:
         """Return y as the models see it, and remember how it was scaled."""
-        y, centre, spread = measure_response(y, robust=noise == "student_t")
-        counts = noise in COUNTS
+        y, centre, spread = measure_response(y, robust="heavy tails" in law.provides)
+        counts = law.support == "counts"
         if counts and ((y < 0).any() or (y != np.round(y)).any()):
             raise ValueError(
-                f"noise={noise!r} needs counts, whole numbers from 0 on, as y; use "
+                f"noise={law.name!r} needs counts, whole numbers from 0 on, as y; use "
                 "noise='gaussian' or 'student_t' for other responses."
             )
         self._centre = centre if check_flag("center", self.center) and not counts else 0.0
@@ -266,18 +266,18 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
 
     def _prior_of(self, name: str) -> Any:
         if name == "noise_prior" and self.noise_prior is None:
-            return _NOISE_PRIORS.get(self.noise, _NOISE_PRIOR)
+            heavy = "heavy tails" in self._law().provides
+            return _NOISE_PRIOR_OF_HEAVY_TAILS if heavy else _NOISE_PRIOR
         return super()._prior_of(name)
 
     def _open_backend(self) -> Any:
-        if self.noise == "gaussian":
+        if "normal noise" in self._law().provides:
             return super()._open_backend()
         return self._open_laplace(self.noise)
 
     @property
     def _last_parameter(self) -> str | None:
-        names = {"poisson": None, "negative_binomial": "dispersion"}
-        return names.get(self.noise, "noise_variance")
+        return self._law().last_parameter
 
     def _fit_mcmc(self, columns: np.ndarray, response: np.ndarray, settings: Any) -> None:
         """Sample features and parameters, and keep distinct models with their parameters."""
@@ -308,7 +308,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
             yield block, Mixture(law, *parts[:3], *law.read_last(parts.last))
 
     def _law(self) -> Any:
-        if self.noise == "student_t":
-            return StudentT([float(self.degrees_of_freedom)])
-        laws = {"gaussian": Gaussian, "poisson": Poisson, "negative_binomial": NegativeBinomial}
-        return laws[self.noise]()
+        law = find_law("noise", self.noise, ("reals", "counts"), REQUIRES, type(self).__name__)
+        if "degrees of freedom" in law.provides:
+            return law([check_positive("degrees_of_freedom", self.degrees_of_freedom)])
+        return law()

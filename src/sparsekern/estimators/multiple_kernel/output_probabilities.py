@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 from sklearn.utils.validation import check_is_fitted
 
-from ...inference.multiple_kernel.latent import winning_probabilities
+from ...likelihoods._largest_normal import winning_probabilities
 from ..shared.class_face import by_class, normalized_shares
 from .family import MultipleKernelModel
 

@@ -16,8 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from ..._checks import check_choice, check_positive
-from ...likelihoods import Gaussian, StudentT
-from ...likelihoods._contract import Likelihood, ResponseLaw
+from ...likelihoods._contract import WORKING, Likelihood, ResponseLaw
+from ...likelihoods.table import find_law
 from ...predictive.quantile_search import find_quantile
 from .counts import check_count
 from .draws import DrawsEstimator
@@ -26,15 +26,16 @@ from .memory_guard import check_samples
 from .response_scale import measure_response
 
 
-def resolve_noise(noise: Any, degrees_of_freedom: Any) -> Likelihood:
+def resolve_noise(noise: Any, degrees_of_freedom: Any, estimator: str) -> Likelihood:
     """Return the likelihood that the parameters ``noise`` and ``degrees_of_freedom`` ask for."""
-    if check_choice("noise", noise, ("gaussian", "student_t")) == "gaussian":
-        return Gaussian()
+    law = find_law("noise", noise, ("reals",), WORKING, estimator)
+    if "degrees of freedom" not in law.provides:
+        return law()
     if isinstance(degrees_of_freedom, str):
         check_choice("degrees_of_freedom", degrees_of_freedom, ("learned",))
-        return StudentT()
+        return law()
     values = np.atleast_1d(degrees_of_freedom).tolist()
-    return StudentT([check_positive("degrees_of_freedom", value) for value in values])
+    return law([check_positive("degrees_of_freedom", value) for value in values])
 
 
 class PredictiveRegression(KernelInputs, DrawsEstimator):

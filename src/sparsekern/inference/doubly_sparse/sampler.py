@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...likelihoods._contract import WORKING
 from ...model import LARGEST_SLAB, DoublySparseModel, check_compatible
 from ..chains.plan import Plan
 from ..feature_search.graph import MOST_FEATURES, NEIGHBORS, correlation_graph
@@ -22,7 +23,6 @@ from .sweep import (
     run_doubly_sparse,
 )
 
-REQUIRES = frozenset({"working response"})
 _ALONE, _STRETCHED = 0, 3  # rows of DIRECTIONS
 _START_VECTORS = 10
 _PAIRS = 8  # of features, in each list of those that may matter only together
@@ -67,7 +67,7 @@ class DoublySparseSampler:
         n_monitored: int = 10,
     ) -> None:
         check_compatible(
-            model, "The Gibbs sampler", REQUIRES, "a likelihood with a Gaussian working response"
+            model, "The Gibbs sampler", WORKING, "a likelihood with a Gaussian working response"
         )
         n, p = features.shape
         latents = np.atleast_2d(model.likelihood.start_working(response[:1])).shape[0]

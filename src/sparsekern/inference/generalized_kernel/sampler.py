@@ -8,6 +8,7 @@ import numpy as np
 
 from ...bases.kernel_columns import KernelColumns
 from ...kernels.evaluate import TABLE
+from ...likelihoods._contract import WORKING
 from ...model import Model, check_compatible
 from ...priors import beta_binomial_log_weights
 from ..chains.plan import Plan
@@ -26,7 +27,6 @@ from .sweep import (
 # A kernel that compiled code cannot evaluate is tabulated: in full up to this many bytes, beyond
 # that the columns a leg of the chain may ask for.
 _FULL_TABLE_BYTES = 256 * 2**20
-REQUIRES = frozenset({"working response"})
 _NONE_DRAWN = np.zeros((0, 0), np.int64)
 _SLICES = {"free latents": [0, 1, 2], "": [0, 1], "several kernels": [1]}  # rows of DIRECTIONS
 
@@ -75,7 +75,7 @@ class GeneralizedKernelSampler:
         n_monitored: int = 10,
     ) -> None:
         check_compatible(
-            model, "The Gibbs sampler", REQUIRES, "a likelihood with a Gaussian working response"
+            model, "The Gibbs sampler", WORKING, "a likelihood with a Gaussian working response"
         )
         n = len(features)
         self.keep_states = keep_states

@@ -7,8 +7,9 @@ there,
 .. math::
     \ell(u)=\log p(y\mid\hat f)-\tfrac12\hat a^\top K\hat a-\tfrac12\log|I+W^{1/2}KW^{1/2}| .
 
-What a problem is told about the response: ``law``, a tuple of its code, the degrees of freedom of
-Student's law, :math:`v_0` and c.
+What a problem is told about the response: ``law``, a tuple of its code
+(:mod:`sparsekern.likelihoods.terms`), the degrees of freedom of Student's law, :math:`v_0`, c, and
+whether the last parameter matters to it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from ...kernels.feature_sums import kernel_of_sums
 from ...linalg.blas import solve_lower_rows
 from .compiled import pick, write_cross, write_sums, write_toggled
 from .inner_mode import find_mode
-from .responses import HAS_PARAMETER
 
 _JITTER = 1e-9  # of lambda: the kernel matrix has no noise to make it definite
 
@@ -52,7 +52,7 @@ def _scratch(n):
 def _evaluate(batch, b, u, rows, target, law, scratch):
     """Return l(u) of one problem and whether the mode was reached, from the one in ``scratch``."""
     sums, values, kernel, root, memory, a, f, slopes, weights = scratch
-    code, freedom, intercept, mean = law
+    code, freedom, intercept, mean, _ = law
     write_sums(batch, b, u, rows, sums)
     kernel_of_sums(sums, batch.kind, values)
     _unpack_kernel(values, math.exp(u[0]), intercept, kernel)
@@ -78,7 +78,7 @@ def laplace_differences(batch, parameters, law, width, first, last, values, grad
     They are zero for the last parameter where the response has none.
     """
     m = parameters.shape[1]
-    active = m if law[0] in HAS_PARAMETER else m - 1
+    active = m if law[4] else m - 1
     scratch = _scratch(batch.rows.shape[1])
     u, ahead, behind = np.empty(m), np.empty(m), np.empty(m)
     for b in range(first, last):
@@ -123,7 +123,7 @@ def laplace_toggles(batch, parameters, changes, bandwidth, law, first, last, out
     rows, target = batch.rows[0], batch.targets[0]
     scratch = _scratch(n)
     sums, values, kernel, root, memory, a, f, slopes, weights = scratch
-    code, freedom, intercept, mean = law
+    code, freedom, intercept, mean, _ = law
     _evaluate(batch, 0, parameters, rows, target, law, scratch)
     start = a.copy()
     base = np.empty_like(sums)

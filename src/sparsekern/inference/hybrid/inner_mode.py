@@ -15,9 +15,9 @@ import math
 import numpy as np
 
 from ..._jit import jit
+from ...likelihoods.terms import likely_value, response_terms, write_terms
 from ...linalg.blas import cholesky_in_place
 from ...linalg.triangular import solve_lower, solve_lower_transposed
-from .responses import expected_curvature, likely_value, response_terms
 
 _MOST_STEPS = 100
 _HALVINGS = 40
@@ -30,10 +30,9 @@ _ROUNDING = 1e-6  # promised by a step that may seem to lead downhill: digits ar
 @jit
 def _objective(code, target, f, a, mean, last, freedom, slopes, weights):
     """Return Psi; write slopes and curvatures."""
-    total = 0.0
+    total = write_terms(code, target, f, last, freedom, slopes, weights)
     for i in range(f.shape[0]):
-        value, slopes[i], weights[i] = response_terms(code, target[i], f[i], last, freedom)
-        total += value - 0.5 * a[i] * (f[i] - mean)
+        total -= 0.5 * a[i] * (f[i] - mean)
     return total
 
 
@@ -165,7 +164,7 @@ def find_mode(kernel, code, target, mean, last, freedom, a, f, slopes, weights, 
             break
     value = _objective(code, target, f, a, mean, last, freedom, slopes, weights)
     for i in range(n):
-        weights[i] = expected_curvature(code, weights[i], last, freedom)
+        weights[i] = response_terms(code, target[i], f[i], last, freedom)[3]
     if not _factor(kernel, weights, root):
         return -math.inf, False
     for i in range(n):

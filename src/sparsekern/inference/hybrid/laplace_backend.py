@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...likelihoods.table import TABLE
+from ...likelihoods.terms import CODES, response_slopes
 from . import inner_laplace
 from ._contract import Batch
 from .cpu import CpuBackend
-from .responses import RESPONSES, response_slopes
 
+REQUIRES = (frozenset({"terms"}),)
 _WIDTH = 5e-3  # of differences in log parameters: of 1e-9 in the evidence, 4e-5 are left in H
 
 
@@ -21,7 +23,7 @@ class LaplaceBackend(CpuBackend):
     Parameters
     ----------
     response : str
-        One of :data:`.responses.RESPONSES`.
+        Name of a likelihood with terms (:data:`sparsekern.likelihoods.terms.CODES`).
     freedom : float
         Degrees of freedom of Student's law.
     intercept : float
@@ -45,7 +47,8 @@ class LaplaceBackend(CpuBackend):
         mean: float = 0.0,
     ) -> None:
         super().__init__(n_jobs)
-        self._law = (RESPONSES[response], float(freedom), float(intercept), float(mean))
+        learns = getattr(TABLE[response], "last_parameter", None) is not None
+        self._law = (CODES[response], float(freedom), float(intercept), float(mean), learns)
         self.unsettled = 0
 
     def log_likelihood(self, batch: Batch, parameters: np.ndarray) -> np.ndarray:

@@ -73,8 +73,8 @@ RUNS = [
     Mutation(
         "predictive-variance-without-the-function",
         "estimators/shared/predictive.py",
-        "variances.append(latent.var(axis=0) + own.mean(axis=0))",
-        "variances.append(0.0 * latent.var(axis=0) + own.mean(axis=0))",
+        "variances.append(centre.var(axis=0) + own.mean(axis=0))",
+        "variances.append(0.0 * centre.var(axis=0) + own.mean(axis=0))",
         "draws of the function differ",
         f"{REGRESSOR} -k one_law",
     ),

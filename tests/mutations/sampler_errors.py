@@ -153,8 +153,8 @@ SAMPLERS = [
     Mutation(
         "bandwidth-step-adapts-for-ever",
         "inference/moves/features.py",
-        "            if tuning:\n                steps[feature] += 1",
-        "            if True:\n                steps[feature] += 1",
+        "    if tuning:\n        steps[feature] += 1",
+        "    if True:\n        steps[feature] += 1",
         "a chain that adapts to its past has no invariant law",
         f"{FROZEN} -k 'sparse or subset or tempered'",
     ),

@@ -84,8 +84,8 @@ def found_by_scipy(name, y, kernel, mean):
 def mode(name, y, kernel, mean, start):
     a, f, slopes, weights = start.copy(), np.empty(N), np.empty(N), np.empty(N)
     value, settled = find_mode(
-        kernel, CODES[name], y, mean, LAST, FREEDOM, a, f, slopes, weights, np.empty((N, N)),
-        np.empty((5, N)),
+        kernel, CODES[name], y, np.full(N, mean), LAST, FREEDOM, a, f, slopes, weights,
+        np.empty((N, N)), np.empty((5, N)),
     )  # fmt: skip
     return value, settled, a, f, slopes
 

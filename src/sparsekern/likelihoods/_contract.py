@@ -27,6 +27,8 @@ Abilities
     The likelihoods of all labels add up to one, so that one-vs-rest models can be compared.
 "terms"
     Log density, slope and curvature in f of one response (:mod:`.terms`).
+"stand-in"
+    Samplers reach the law by its terms, through a Gaussian stand-in (:mod:`._by_terms`).
 "truncated latents"
     The label is the region of a normal latent value; ``truncated_start`` and ``truncated_shift``.
 "heavy tails"
@@ -45,6 +47,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 WORKING = (frozenset({"working response"}),)  # what samplers of Gaussian working responses require
+SAMPLED = (*WORKING, frozenset({"stand-in"}))  # the same, where sweeps can be corrected
 
 
 @runtime_checkable

@@ -12,15 +12,16 @@ import numpy as np
 from scipy.special import gammaln, pdtr
 
 from .._jit import jit
+from ._by_terms import ByTerms
 from ._stirling import LARGEST, LOG_ROOT_2PI, stirling_rest
 
 
-class Poisson:
+class Poisson(ByTerms):
     r"""Counts, :math:`y\sim Poisson(e^f)`."""
 
     name: ClassVar[str] = "poisson"
     support: ClassVar[str] = "counts"
-    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms"})
+    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms", "stand-in"})
     last_parameter: ClassVar[str | None] = None
 
     def mean(self, latent: np.ndarray) -> np.ndarray:

@@ -57,6 +57,14 @@ def likely_value(code, y, mean):
 
 
 @jit
+def expected_response(code, f):
+    """Return the mean of a response; of labels the latent value itself."""
+    if code in (POISSON, NEGATIVE_BINOMIAL):
+        return math.exp(f)
+    return f
+
+
+@jit
 def write_terms(code, responses, latent, last, freedom, slopes, curvatures):
     """Write slope and curvature of every row; return the log-likelihood of all."""
     total = 0.0

@@ -72,7 +72,7 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
         self,
         X: np.ndarray,
         responses: list[np.ndarray],
-        likelihood: Likelihood,
+        likelihood: Any,
         noise_prior: tuple[float, float] | None = None,
     ) -> list[DoublySparseSampler]:
         """Return the same model of each response."""
@@ -92,6 +92,8 @@ class DoublySparseEstimator(KernelInputs, FeatureDrawsEstimator):
             spread = np.argmax(responses, axis=0) if several else responses[0]
             self._used_rows = spread_rows(spread, FIXED_ROWS, chance)
             responses = [response[self._used_rows] for response in responses]
+            if "stand-in" in likelihood.provides:
+                likelihood = likelihood.at_rows(self._used_rows)
         varying = np.flatnonzero(np.ptp(every[self._used_rows], axis=0) > 0)
         self._screened = varying if len(varying) else np.arange(every.shape[1])
         by = check_choice("screen_by", self.screen_by, ("correlation", "evidence"))

@@ -28,7 +28,7 @@ class FeatureDrawsEstimator(SelectorMixin, DrawsEstimator):
     feature_inclusion_: np.ndarray
     _move_names = (
         "birth", "death", "swap", "feature_birth", "feature_death", "feature_swap", "bandwidth",
-        "feature_pair", "temperature_swap",
+        "feature_pair", "temperature_swap", "joint",
     )  # fmt: skip
 
     def _collect_draws(self, stack: Any, sampler: Any) -> FeatureExpansionPosterior:

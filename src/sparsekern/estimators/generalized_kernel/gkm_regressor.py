@@ -33,14 +33,14 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
     Parameters
     ----------
     <<kernel parameter>>
-    noise : {"gaussian", "student_t"}, default="gaussian"
-        Law of the noise; ``"student_t"`` bears outliers.
+    <<noise parameter>>
     degrees_of_freedom : float, array of float or "learned", default="learned"
         Of Student's law: known, or learned among the values given (``"learned"``: from 1 to 64).
         It has no part in Gaussian noise.
     noise_prior : (float, float), default=(1, 0.1)
         Shape and rate of the gamma prior of :math:`\sigma^{-2}`, for responses scaled to unit
-        variance (Student-t noise: unit median deviation, times that of a Gaussian).
+        variance (heavy tails: unit median deviation, times that of a Gaussian); negative binomial:
+        of the inverse of the dispersion.
     <<length-scale parameters>>
     sparse : bool, default=True
         Whether to learn the active set. With False every row is active.
@@ -77,6 +77,7 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         kernel: Any = "rbf",
         *,
         noise: str = "gaussian",
+        offset: Any = None,
         degrees_of_freedom: Any = "learned",
         noise_prior: tuple[float, float] = (1, 0.1),
         length_scale: Any = "mean_distance",
@@ -105,6 +106,7 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
     ) -> None:
         self.kernel = kernel
         self.noise = noise
+        self.offset = offset
         self.degrees_of_freedom = degrees_of_freedom
         self.noise_prior = noise_prior
         self.length_scale = length_scale
@@ -154,5 +156,5 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         likelihood = resolve_noise(self.noise, self.degrees_of_freedom, type(self).__name__)
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
-        robust = "heavy tails" in likelihood.provides
-        self._fit_chains(X, self._scale_response(y, robust), likelihood, plan, prior)
+        X, response, likelihood, prior = self._fit_law(X, y, likelihood, prior)
+        self._fit_chains(X, response, likelihood, plan, prior)

@@ -195,8 +195,8 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridOneVsRest, Hybr
     def _last_parameter(self) -> None:
         return None
 
-    def _open_backend(self) -> Any:
-        return self._open_laplace(self.likelihood)
+    def _open_backend(self, rows: Any = slice(None)) -> Any:
+        return self._open_laplace(self.likelihood, rows)
 
     def _probability(self, X: Any) -> np.ndarray:
         """Return P(y = classes_[1]) for two classes."""

@@ -97,6 +97,7 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
     n_features_in_: int
     feature_inclusion_: np.ndarray
     _log_mean: float | None = None  # of counts: what their function is centred at
+    _offsets: np.ndarray | None = None  # of counts: what is added to it at the training rows
 
     # parameters
 
@@ -152,7 +153,8 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
     def _shared(self) -> bool:
         return self.bandwidth == "shared"
 
-    def _open_backend(self) -> Backend:
+    def _open_backend(self, rows: Any = slice(None)) -> Backend:
+        """Return the backend for some of the training rows."""
         limit = check_positive("memory_limit", self.memory_limit)
         device = check_choice("device", self.device, ("auto", "cpu", "cuda"))
         return open_backend(device, self.n_jobs, limit)
@@ -242,7 +244,8 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
         require_room(self, len(rows))
         whole = len(rows) == len(response)
         part = columns if whole else np.ascontiguousarray(columns[:, rows])
-        search = self._search(backend, part, response[rows], settings, whole)
+        searching = backend if whole else self._open_backend(rows)
+        search = self._search(searching, part, response[rows], settings, whole)
         models = search.window()
         gaussian = not isinstance(backend, LaplaceBackend)
         local = not whole and (len(response) > GLOBAL_ROWS or not gaussian)
@@ -298,7 +301,7 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
         if isinstance(self._posterior, LocalPosterior):  # with models of its own, new to us
             warn_unless_settled(backend)
 
-    def _open_laplace(self, response: str) -> LaplaceBackend:
+    def _open_laplace(self, response: str, rows: Any) -> LaplaceBackend:
         """Return the backend of a response that is not Gaussian."""
         if self.device == "cuda":
             raise ValueError(
@@ -306,4 +309,7 @@ class HybridSearchEstimator(AllOrNothing, LightDisplay, ModelTable, FunctionDraw
             )
         freedom = check_positive("degrees_of_freedom", getattr(self, "degrees_of_freedom", 4.0))
         intercept = check_positive("intercept_variance", self.intercept_variance)
-        return LaplaceBackend(response, freedom, intercept, self.n_jobs, self._log_mean or 0.0)
+        offsets = None if self._offsets is None else self._offsets[rows]
+        return LaplaceBackend(
+            response, freedom, intercept, self.n_jobs, self._log_mean or 0.0, offsets
+        )

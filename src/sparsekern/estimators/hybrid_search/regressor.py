@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice, check_flag, check_positive
 from ...inference.chains.plan import Plan
@@ -19,6 +20,7 @@ from ...likelihoods.table import find_law
 from ...predictive.mixture import Mixture
 from ..shared.counts import check_count
 from ..shared.documentation import documented
+from ..shared.exposure import check_counts, find_offset, log_exposure, without_exposure
 from ..shared.mixture_prediction import MixturePrediction
 from ..shared.response_scale import measure_response
 from ..shared.sampling_memory import check_plan
@@ -58,9 +60,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         (Laplacian: :math:`\tau`).
     bandwidth : {"shared", "per_feature"}, default="shared"
         One :math:`\tau` for all features of a model, or one for each.
-    noise : {"gaussian", "student_t", "poisson", "negative_binomial"}, default="gaussian"
-        Law of the response. All but the first go through an inner Laplace approximation;
-        ``"poisson"`` and ``"negative_binomial"`` are for counts, whose log mean is the function.
+    <<search noise parameter>>
     degrees_of_freedom : float, default=4.0
         Of Student's law.
     intercept_variance : float, default=10.0
@@ -134,6 +134,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         *,
         bandwidth: str = "shared",
         noise: str = "gaussian",
+        offset: Any = None,
         degrees_of_freedom: float = 4.0,
         intercept_variance: float = 10.0,
         evidence: str = "laplace",
@@ -172,6 +173,7 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.noise = noise
+        self.offset = offset
         self.degrees_of_freedom = degrees_of_freedom
         self.intercept_variance = intercept_variance
         self.evidence = evidence
@@ -240,28 +242,30 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
                 "search='mcmc' is for a shared bandwidth and Gaussian noise; use "
                 "bandwidth='shared' and noise='gaussian', or search='hybrid'."
             )
+        self._offsets = None
         self._open_backend()  # raises where the device is missing, before anything is changed
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
         X, y = in_content_order(X, y, self.search_rows, self.screen)
-        response = self._scale_response(y, law)
-        columns = self._prepare_training(X)
+        column = self._offset_column = find_offset(self, law)
+        exposure = log_exposure(X, column)
+        response = self._scale_response(y, law, exposure)
+        self._offsets = None if column is None else exposure
+        columns = self._prepare_training(without_exposure(X, column))
         if search == "mcmc" and self._varies(columns):
             self._fit_mcmc(columns, response, settings)
         else:
             self._fit_models(columns, response, settings)
 
-    def _scale_response(self, y: Any, law: Any) -> np.ndarray:
+    def _scale_response(self, y: Any, law: Any, exposure: np.ndarray) -> np.ndarray:
         """Return y as the models see it, and remember how it was scaled."""
         y, centre, spread = measure_response(y, robust="heavy tails" in law.provides)
         counts = law.support == "counts"
-        if counts and ((y < 0).any() or (y != np.round(y)).any()):
-            raise ValueError(
-                f"noise={law.name!r} needs counts, whole numbers from 0 on, as y; use "
-                "noise='gaussian' or 'student_t' for other responses."
-            )
+        if counts:
+            check_counts(y, law)
         self._centre = centre if check_flag("center", self.center) and not counts else 0.0
         self._spread = spread if check_flag("scale", self.scale) and not counts else 1.0
-        self._log_mean = (float(np.log(centre)) if self.center else 0.0) if counts else None
+        rate = centre / float(np.exp(exposure).mean())
+        self._log_mean = (float(np.log(rate)) if self.center else 0.0) if counts else None
         return (y - self._centre) / self._spread
 
     def _prior_of(self, name: str) -> Any:
@@ -270,10 +274,10 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
             return _NOISE_PRIOR_OF_HEAVY_TAILS if heavy else _NOISE_PRIOR
         return super()._prior_of(name)
 
-    def _open_backend(self) -> Any:
+    def _open_backend(self, rows: Any = slice(None)) -> Any:
         if "normal noise" in self._law().provides:
-            return super()._open_backend()
-        return self._open_laplace(self.noise)
+            return super()._open_backend(rows)
+        return self._open_laplace(self.noise, rows)
 
     @property
     def _last_parameter(self) -> str | None:
@@ -303,9 +307,23 @@ class HybridSearchGPRegressor(MixturePrediction, RegressorMixin, HybridSearchEst
         self._posterior = GlobalPosterior(data, response, self._kind, True, sampled)
 
     def _mixtures(self, X: Any) -> Iterator[tuple[slice, Any]]:
-        law = self._law()
+        law, exposure = self._law(), self._exposure(X)
         for block, parts in self._components(X):
-            yield block, Mixture(law, *parts[:3], *law.read_last(parts.last))
+            means = parts.means + exposure[block]
+            yield (
+                block,
+                Mixture(law, parts.weights, means, parts.variances, *law.read_last(parts.last)),
+            )
+
+    def _latent_draws(self, X: Any, count: int) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        exposure = self._exposure(X)
+        for block, latent, last in super()._latent_draws(X, count):
+            yield block, latent + exposure[block], last
+
+    def _exposure(self, X: Any) -> np.ndarray:
+        """Return the log exposure of new rows."""
+        check_is_fitted(self, "models_")
+        return log_exposure(validate_rows(self, X, reset=False), self._offset_column)
 
     def _law(self) -> Any:
         law = find_law("noise", self.noise, ("reals", "counts"), REQUIRES, type(self).__name__)

@@ -8,27 +8,30 @@ number of draws.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from ..._checks import check_choice, check_positive
-from ...likelihoods._contract import WORKING, Likelihood, ResponseLaw
+from ...likelihoods._contract import SAMPLED, ResponseLaw
 from ...likelihoods.table import find_law
+from ...predictive.mixture import Mixture
 from ...predictive.quantile_search import find_quantile
 from .counts import check_count
 from .draws import DrawsEstimator
+from .exposure import check_counts, find_offset, log_exposure, without_exposure
 from .kernel_inputs import KernelInputs
 from .memory_guard import check_samples
 from .response_scale import measure_response
+from .validation import validate_rows
 
 
-def resolve_noise(noise: Any, degrees_of_freedom: Any, estimator: str) -> Likelihood:
+def resolve_noise(noise: Any, degrees_of_freedom: Any, estimator: str) -> Any:
     """Return the likelihood that the parameters ``noise`` and ``degrees_of_freedom`` ask for."""
-    law = find_law("noise", noise, ("reals",), WORKING, estimator)
+    law = find_law("noise", noise, ("reals", "counts"), SAMPLED, estimator)
     if "degrees of freedom" not in law.provides:
         return law()
     if isinstance(degrees_of_freedom, str):
@@ -41,15 +44,37 @@ def resolve_noise(noise: Any, degrees_of_freedom: Any, estimator: str) -> Likeli
 class PredictiveRegression(KernelInputs, DrawsEstimator):
     """Predictions of a fitted regression whose posterior is a set of kernel expansions."""
 
-    def _scale_response(self, y: np.ndarray, robust: bool = False) -> np.ndarray:
-        """Remember centre and spread of y; return y with mean 0 and variance 1.
+    offset: Any
+    _offset_column: int | None = None
+    _log_rate = 0.0  # of counts: the logarithm of their mean, over that of the exposure
 
-        ``robust`` takes median and median deviation (those of a Gaussian) in their place, so that a
-        few gross errors do not squeeze all other responses together.
+    def _fit_law(self, X: np.ndarray, y: Any, law: Any, prior: tuple[float, float]) -> Any:
+        """Return X as kernels see it, y in the units of the model, the law, and its noise prior.
+
+        Real responses are centred and scaled, by median and median deviation (those of a Gaussian)
+        where the law has heavy tails: a few gross errors shall not squeeze all other responses
+        together. Counts stay; their function has the log of their mean as an offset.
         """
-        y, centre, spread = measure_response(y, robust)
-        self._centre, self._spread = centre, spread
-        return (y - centre) / spread
+        y, centre, spread = measure_response(y, "heavy tails" in law.provides)
+        column = self._offset_column = find_offset(self, law)
+        if law.support != "counts":
+            self._centre, self._spread, self._log_rate = centre, spread, 0.0
+            return X, (y - centre) / spread, law, prior
+        check_counts(y, law)
+        exposure = log_exposure(X, column)
+        self._centre, self._spread = 0.0, 1.0
+        self._log_rate = float(np.log(y.mean()) - logsumexp(exposure) + np.log(len(y)))
+        return without_exposure(X, column), y, type(law)(exposure + self._log_rate, prior), None
+
+    def _prepare(self, X: Any, order: Literal["C", "F"] = "C") -> np.ndarray:
+        return without_exposure(super()._prepare(X, order), self._offset_column)
+
+    def _offset_at(self, X: Any) -> np.ndarray:
+        """Return what is added to the function at new rows."""
+        rows = X
+        if self._offset_column is not None:
+            rows = validate_rows(self, X, reset=False)
+        return self._log_rate + log_exposure(rows, self._offset_column)
 
     def _collect_scalars(self, stack: Any) -> dict[str, np.ndarray]:
         """Return the scalars in the units of y."""
@@ -58,7 +83,8 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
         for name in scalars:
             if name.startswith("mean[") or name == "intercept":
                 scalars[name] = self._centre + self._spread * scalars[name]
-        scalars["noise_variance"] = scalars["noise_variance"] * self._spread**2
+        if "noise_variance" in scalars:
+            scalars["noise_variance"] = scalars["noise_variance"] * self._spread**2
         return scalars
 
     @property
@@ -79,16 +105,29 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
         ndarray of shape (chains, draws, n_samples)
             Part of ``posterior_`` unless it holds over 2e7 numbers; then it is made only here.
         """
-        scaled = super().pointwise_log_likelihood()
-        return scaled - np.log(self._spread)
+        if self._noise.support != "counts":
+            return super().pointwise_log_likelihood() - np.log(self._spread)
+        check_is_fitted(self, "n_draws_")
+        (features, response), draws = self._training, self._draws
+        offset, out = draws.likelihood.offset, np.empty((draws.n_draws, len(response)))
+        parameters = draws.parameters.reshape(draws.n_draws, 1, -1)
+        for block, latent in draws.latent_blocks(features):
+            shifted = latent + offset[block]
+            out[:, block] = self._noise.log_likelihood(response[block], shifted, 1.0, parameters)
+        return out.reshape(*draws.counts.shape, len(response))
 
     def _components(self, X: Any) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
         """Yield (rows, latent draws, noise variances, likelihood parameters), scaled units."""
         features, draws = self._prepare(X), self._draws
         variance = draws.noise_variances.reshape(-1, 1)
         parameters = draws.parameters.reshape(draws.n_draws, 1, -1)
+        if self._noise.support != "counts":
+            for block, latent in draws.latent_blocks(features):
+                yield block, latent, variance, parameters
+            return
+        offset = self._offset_at(X)
         for block, latent in draws.latent_blocks(features):
-            yield block, latent, variance, parameters
+            yield block, latent + offset[block], variance, parameters
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the predictive mean and, if asked, standard deviation.
@@ -109,8 +148,9 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
         means, variances = [], []
         for _, latent, variance, parameters in self._components(X):
             own = self._noise.response_variance(latent, variance, parameters)
-            means.append(latent.mean(axis=0))
-            variances.append(latent.var(axis=0) + own.mean(axis=0))
+            centre = self._noise.mean(latent)
+            means.append(centre.mean(axis=0))
+            variances.append(centre.var(axis=0) + own.mean(axis=0))
         mean = self._centre + self._spread * np.concatenate(means)
         if not return_std:
             return mean
@@ -141,6 +181,8 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
         self, level: float, latent: np.ndarray, variance: np.ndarray, parameters: np.ndarray
     ) -> np.ndarray:
         """Return one quantile of the mixture at every row, in scaled units."""
+        if self._noise.support == "counts":
+            return Mixture.of_draws(self._noise, latent, variance, parameters).quantile(level)
 
         def distribution(y: np.ndarray) -> np.ndarray:
             return self._noise.distribution(y, latent, variance, parameters).mean(axis=0)
@@ -163,8 +205,15 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
             Chain after chain. With ``thin=1`` there are ``chains * draws`` of them, and their mean
             is ``predict(X)``.
         """
-        features = self._prepare(X)
-        draws = self._draws.thinned(check_count("thin", thin)).response_draws(features)
+        thin = check_count("thin", thin)
+        if self._noise.support == "counts":
+            shape = (*self._draws.counts.shape, -1)  # chains, draws, rows
+            found = [
+                self._noise.mean(latent).reshape(shape)[:, ::thin].reshape(-1, latent.shape[1])
+                for _, latent, _, _ in self._components(X)
+            ]
+            return np.concatenate(found, axis=1)
+        draws = self._draws.thinned(thin).response_draws(self._prepare(X))
         return self._centre + self._spread * draws
 
     def sample_predictive(
@@ -214,8 +263,6 @@ class PredictiveRegression(KernelInputs, DrawsEstimator):
         scaled = (response - self._centre) / self._spread
         out = []
         for block, latent, variance, parameters in self._components(X):
-            logs = self._draws.likelihood.log_likelihood(
-                scaled[block], latent, variance, parameters
-            )
+            logs = self._noise.log_likelihood(scaled[block], latent, variance, parameters)
             out.append(logsumexp(logs, axis=0) - np.log(len(latent)))
         return np.concatenate(out) - np.log(self._spread)

@@ -1,6 +1,6 @@
 r"""The mode of a latent function, and the Laplace approximation there.
 
-:math:`f=c+g` with :math:`g\sim N(0,K)` and a constant c; the mode maximises
+:math:`f=c+g` with :math:`g\sim N(0,K)` and a known c, one number for each row; the mode maximises
 :math:`\Psi(a)=\log p(y\mid f)-\frac12a^\top Ka` over :math:`f=c+Ka`. Newton's method, with shorter
 steps where one goes too far, ends when what a step promises is too little to matter. It starts
 from the a of a similar problem if that is better than a = 0; if not, from the step that leads
@@ -32,7 +32,7 @@ def _objective(code, target, f, a, mean, last, freedom, slopes, weights):
     """Return Psi; write slopes and curvatures."""
     total = write_terms(code, target, f, last, freedom, slopes, weights)
     for i in range(f.shape[0]):
-        total -= 0.5 * a[i] * (f[i] - mean)
+        total -= 0.5 * a[i] * (f[i] - mean[i])
     return total
 
 
@@ -79,10 +79,10 @@ def _start(kernel, code, target, mean, last, freedom, a, f, slopes, weights, roo
     if value > least:
         return value
     for i in range(n):
-        f[i] = likely_value(code, target[i], mean)
+        f[i] = likely_value(code, target[i], mean[i])
     _objective(code, target, f, a, mean, last, freedom, slopes, weights)
     for i in range(n):
-        right[i] = weights[i] * (f[i] - mean) + slopes[i]
+        right[i] = weights[i] * (f[i] - mean[i]) + slopes[i]
     if _newton(kernel, right, weights, root, step, rise):
         a[:] = step
         f[:] = rise

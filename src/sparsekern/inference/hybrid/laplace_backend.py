@@ -31,6 +31,8 @@ class LaplaceBackend(CpuBackend):
     n_jobs : int or None
     mean : float
         Prior mean of the function.
+    offsets : ndarray or None
+        What is added to it at every row of the data.
 
     Attributes
     ----------
@@ -45,10 +47,14 @@ class LaplaceBackend(CpuBackend):
         intercept: float,
         n_jobs: int | None = None,
         mean: float = 0.0,
+        offsets: np.ndarray | None = None,
     ) -> None:
         super().__init__(n_jobs)
         learns = getattr(TABLE[response], "last_parameter", None) is not None
-        self._law = (CODES[response], float(freedom), float(intercept), float(mean), learns)
+        self._law = (
+            CODES[response], float(freedom), float(intercept), float(mean), learns,
+            np.zeros(0) if offsets is None else np.ascontiguousarray(offsets),
+        )  # fmt: skip
         self.unsettled = 0
 
     def log_likelihood(self, batch: Batch, parameters: np.ndarray) -> np.ndarray:
@@ -106,6 +112,8 @@ class LaplaceBackend(CpuBackend):
         return means, variances
 
     def slope(self, targets: np.ndarray, latent: np.ndarray, last: float) -> np.ndarray:
-        """Return the slope of log p(y | f) in f."""
+        """Return the slope of log p(y | f) in f at all rows; ``latent`` is without offsets."""
         code, freedom = self._law[:2]
+        if len(self._law[5]):
+            latent = latent + self._law[5]
         return response_slopes(code, targets, latent, last, freedom)

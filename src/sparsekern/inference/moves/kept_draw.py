@@ -17,6 +17,22 @@ def store_function(rng, state, work, settings, draws, at):
         draws.intercept[at, c] = draw_coefficients(
             rng, factor, c, draws.coefficients[at, c], functions[c]
         )
+    _store_what_follows(state, work, settings, draws, at)
+
+
+@jit
+def store_held_function(state, work, settings, draws, at):
+    """Write down the function that the state holds as kept draw ``at``, with what follows."""
+    n, largest = work.functions.shape[1], draws.coefficients.shape[2]
+    draws.intercept[at, 0] = state.function[0]
+    draws.coefficients[at, 0] = state.function[1 : 1 + largest]
+    work.functions[0] = state.function[state.function.shape[0] - n :]
+    _store_what_follows(state, work, settings, draws, at)
+
+
+@jit
+def _store_what_follows(state, work, settings, draws, at):
+    factor, functions = work.factor, work.functions
     draws.n_active[at] = state.n_active[0]
     for a in range(state.n_active[0]):
         draws.rows[at, a] = state.rows[a]

@@ -13,15 +13,16 @@ import numpy as np
 from scipy.special import betainc, gammaln
 
 from .._jit import jit
+from ._by_terms import ByTerms
 from ._stirling import LARGEST, LOG_ROOT_2PI, stirling_rest
 
 
-class NegativeBinomial:
+class NegativeBinomial(ByTerms):
     r"""Counts of mean :math:`e^f`; the only parameter is the dispersion :math:`\alpha`."""
 
     name: ClassVar[str] = "negative_binomial"
     support: ClassVar[str] = "counts"
-    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms"})
+    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms", "stand-in"})
     last_parameter: ClassVar[str | None] = "dispersion"
     parameter_names: ClassVar[tuple[str, ...]] = ("dispersion",)
 

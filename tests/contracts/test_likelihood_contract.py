@@ -11,6 +11,7 @@ from sparsekern._jit import jit
 from sparsekern.likelihoods import (
     Gaussian,
     Hinge,
+    Laplace,
     Logit,
     NegativeBinomial,
     Poisson,
@@ -65,6 +66,7 @@ CASES = [
     Case(Hinge(), LABELS, normalised=False, smooth=False),
     Case(Gaussian(), NUMBERS, variance=0.7, augmented=False),
     Case(StudentT([4.0]), NUMBERS, variance=0.7, concave=False),
+    Case(Laplace(), NUMBERS, variance=0.7, smooth=False, sites=False),
     Case(Poisson(), COUNTS, augmented=False, far=200.0),
     Case(NegativeBinomial(), COUNTS, augmented=False, far=200.0),
 ]

@@ -136,3 +136,22 @@ def test_exposure_in_a_hybrid_search(rows):
         HybridSearchGPRegressor(offset=2).fit(X, y)
     with pytest.raises(ValueError, match="exposure, column 2 of X, must be positive"):
         model.predict(X * [1, 1, -1])
+
+
+@pytest.mark.parametrize("family", [*SAMPLED, "hybrid"])
+def test_laplace_noise_bears_gross_errors(family):
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-2, 2, (120, 2))
+    truth = np.sin(2 * X[:, 0])
+    y = truth + 0.1 * rng.laplace(size=120)
+    y[::15] += 30.0
+    if family == "hybrid":
+        model = HybridSearchGPRegressor(noise="laplace", random_state=0, progress=False)
+    else:
+        model = SAMPLED[family](noise="laplace")
+    model.fit(X, y)
+    assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.15
+    low, high = model.predict_quantiles(X, [0.05, 0.95]).T
+    clean = np.arange(120) % 15 != 0
+    assert 0.8 < np.mean((low <= y)[clean] & (y <= high)[clean]) <= 1.0
+    assert np.median(high - low) < 1.5

@@ -2,6 +2,7 @@
 
 from .gaussian import Gaussian
 from .hinge import Hinge
+from .laplace import Laplace
 from .logit import Logit
 from .multinomial_probit import MultinomialProbit
 from .negative_binomial import NegativeBinomial
@@ -11,6 +12,6 @@ from .scaled_logit import ScaledLogit
 from .student import StudentT
 
 __all__ = [
-    "Gaussian", "Hinge", "Logit", "MultinomialProbit", "NegativeBinomial", "Poisson", "Probit",
-    "ScaledLogit", "StudentT",
+    "Gaussian", "Hinge", "Laplace", "Logit", "MultinomialProbit", "NegativeBinomial", "Poisson",
+    "Probit", "ScaledLogit", "StudentT",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 from .._checks import check_choice
 from .gaussian import Gaussian
 from .hinge import Hinge
+from .laplace import Laplace
 from .logit import Logit
 from .multinomial_probit import MultinomialProbit
 from .negative_binomial import NegativeBinomial
@@ -24,7 +25,7 @@ Requires = tuple[frozenset[str], ...]
 TABLE: dict[str, Any] = {
     law.name: law
     for law in (
-        Gaussian, StudentT, Poisson, NegativeBinomial, Probit, Logit, Hinge, ScaledLogit,
+        Gaussian, StudentT, Laplace, Poisson, NegativeBinomial, Probit, Logit, Hinge, ScaledLogit,
         MultinomialProbit,
     )
 }  # fmt: skip

@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from .._jit import jit
+from .laplace import laplace_terms
 from .logit import logit_terms
 from .negative_binomial import negative_binomial_terms
 from .poisson import poisson_terms
@@ -23,10 +24,10 @@ from .probit import probit_terms
 from .scaled_logit import scaled_logit_terms
 from .student import student_terms
 
-PROBIT, LOGIT, SCALED_LOGIT, STUDENT, POISSON, NEGATIVE_BINOMIAL = range(6)
+PROBIT, LOGIT, SCALED_LOGIT, STUDENT, POISSON, NEGATIVE_BINOMIAL, LAPLACE = range(7)
 CODES = {
     "probit": PROBIT, "logit": LOGIT, "scaled_logit": SCALED_LOGIT, "student_t": STUDENT,
-    "poisson": POISSON, "negative_binomial": NEGATIVE_BINOMIAL,
+    "poisson": POISSON, "negative_binomial": NEGATIVE_BINOMIAL, "laplace": LAPLACE,
 }  # fmt: skip
 
 
@@ -43,13 +44,15 @@ def response_terms(code, y, f, last, freedom):
         return student_terms(y, f, last, freedom)
     if code == POISSON:
         return poisson_terms(y, f, last, freedom)
+    if code == LAPLACE:
+        return laplace_terms(y, f, last, freedom)
     return negative_binomial_terms(y, f, last, freedom)
 
 
 @jit
 def likely_value(code, y, mean):
     """Return a latent value that suits y alone; ``mean`` where there is none (labels)."""
-    if code == STUDENT:
+    if code in (STUDENT, LAPLACE):
         return y
     if code in (POISSON, NEGATIVE_BINOMIAL):
         return math.log(y + 0.5)

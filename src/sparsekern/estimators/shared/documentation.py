@@ -36,7 +36,7 @@ random_state : int, RandomState or None, default=None
 PARAGRAPHS = {
     "search noise parameter": """\
 noise : str, default="gaussian"
-    Law of the response: ``"gaussian"``, ``"student_t"``, ``"poisson"`` or
+    Law of the response: ``"gaussian"``, ``"student_t"``, ``"laplace"``, ``"poisson"`` or
     ``"negative_binomial"``. All but the first go through an inner Laplace approximation; the
     last two are for counts, whose log mean is the function.
 offset : str, int or None, default=None
@@ -45,8 +45,8 @@ offset : str, int or None, default=None
     "noise parameter": _text(
         r"""
 noise : str, default="gaussian"
-    Law of the response given the function f: ``"gaussian"``; ``"student_t"``, which
-    bears outliers; for counts of mean :math:`e^f`, ``"poisson"`` or
+    Law of the response given the function f: ``"gaussian"``; ``"student_t"`` and
+    ``"laplace"``, which bear outliers; for counts of mean :math:`e^f`, ``"poisson"`` or
     ``"negative_binomial"`` (variance :math:`e^f+\alpha e^{2f}`, the dispersion :math:`\alpha`
     learned). Counts are not scaled, f has the logarithm of their mean as an offset, and
     predictions are those of counts.

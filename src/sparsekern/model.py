@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .kernels import Kernel
 from .likelihoods._contract import Likelihood
+from .likelihoods.table import Requires, lacking, suits
 from .priors import ScalePriors
 
 
@@ -124,12 +125,11 @@ class DoublySparseModel:
 
 
 def check_compatible(
-    model: Model | DoublySparseModel, engine: str, requires: frozenset[str], instead: str
+    model: Model | DoublySparseModel, engine: str, requires: Requires, instead: str
 ) -> None:
     """Raise, naming what is missing, unless the likelihood provides what the engine requires."""
-    missing = sorted(requires - model.likelihood.provides)
-    if missing:
+    if not suits(model.likelihood, requires):
         raise ValueError(
             f"{engine} cannot be used with the {model.likelihood.name} likelihood, which lacks: "
-            f"{', '.join(missing)}. Use {instead} instead."
+            f"{lacking(model.likelihood, requires)}. Use {instead} instead."
         )

@@ -103,7 +103,7 @@ def test_spike_of_a_classifier_and_what_it_refuses():
     labels = np.median(Y) < Y
     model = DoublySparseClassifier(**SHORT, spike_variance=1e-3).fit(X, labels)
     assert model.score(X, labels) > 0.7
-    with pytest.raises(ValueError, match=r"spike_variance=0.001 .*multinomial probit.*'logit'"):
+    with pytest.raises(ValueError, match=r"spike_variance=0.001 .*multinomial_probit.*'logit'"):
         DoublySparseClassifier(**SHORT, likelihood="probit", spike_variance=1e-3).fit(
             X, np.arange(80) % 3
         )

@@ -153,10 +153,27 @@ SAMPLERS = [
     Mutation(
         "bandwidth-step-adapts-for-ever",
         "inference/moves/features.py",
-        "            if tuning:\n                steps[feature] += 1",
-        "            if True:\n                steps[feature] += 1",
+        "    if tuning:\n        steps[feature] += 1",
+        "    if True:\n        steps[feature] += 1",
         "a chain that adapts to its past has no invariant law",
         f"{FROZEN} -k 'sparse or subset or tempered'",
+    ),
+    Mutation(
+        "sweep-of-counts-not-corrected",
+        "inference/moves/corrected.py",
+        "ratio += _stand_in(response, precision, fitted) - "
+        "_stand_in(response, precision, proposal)",
+        "pass",
+        "a proposal from the stand-in is judged by the ratio of likelihood and stand-in",
+        "numerics/test_corrected_counts.py -k weighted",
+    ),
+    Mutation(
+        "dispersion-with-the-prior-of-its-inverse",
+        "likelihoods/_terms_data.py",
+        "return value - data.prior[0] * last - data.prior[1] * math.exp(-last)",
+        "return value + data.prior[0] * last - data.prior[1] * math.exp(last)",
+        "the gamma prior is that of the inverse of the dispersion",
+        "numerics/test_corrected_counts.py -k weighted",
     ),
     Mutation(
         "exchange-without-degrees",

@@ -75,6 +75,7 @@ def open_chain(basis, side, largest, rows, g, eta, length_scale, mode=0, **optio
         site_sums=np.zeros((3, n)),
         site_counts=np.array([0, 1]),
         tallies=np.zeros((6, 2), np.int64),
+        function=np.zeros(0),
     )
     state.rows[: len(rows)] = rows
     monitored = np.asarray(options.get("monitored", []), dtype=np.int64)

@@ -135,7 +135,7 @@ def respond(rng, likelihood, fitted, variance, parameters, state, work):
         state.response[:] = fitted + noise
         work.data.side[:] = np.where(state.response[0] > 0, 1.0, -1.0)
         return work.data.side.copy()
-    if likelihood.name == "multinomial probit":
+    if likelihood.name == "multinomial_probit":
         state.response[:] = fitted + noise
         work.data.labels[:] = np.argmax(work.data.contrasts @ state.response, axis=0)
         return work.data.labels.astype(float)

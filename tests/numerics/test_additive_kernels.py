@@ -17,7 +17,8 @@ from sparsekern.inference.multiple_kernel.additive.forms import (
 from sparsekern.inference.multiple_kernel.additive.posterior import make_posterior
 from sparsekern.inference.multiple_kernel.additive.resolvent import resolve
 from sparsekern.inference.multiple_kernel.additive.whitening import Whitening
-from sparsekern.inference.multiple_kernel.latent import MultinomialProbit, Probit
+from sparsekern.inference.multiple_kernel.latent import Latent
+from sparsekern.likelihoods import MultinomialProbit, Probit
 
 PRIORS = AdditivePriors((1.5, 0.7), (1.2, 0.8), (1.1, 0.9))
 BIAS = 4.0
@@ -291,9 +292,10 @@ def test_no_iteration_lowers_the_bound(what, sparse, rows):
     if what == "regression":
         targets = values
     elif what == "multinomial":
-        targets = MultinomialProbit(np.digitize(values[:, 0], [1.0, 2.0]), 3)
+        targets = Latent(MultinomialProbit(3), np.digitize(values[:, 0], [1.0, 2.0]))
     else:
-        targets = Probit(np.where(values > 1.5, 1.0, -1.0), 1.0 if what == "margin" else 0.0)
+        margin = 1.0 if what == "margin" else 0.0
+        targets = Latent(Probit(), np.where(values > 1.5, 1.0, -1.0), margin)
     found = fit(kernels, targets, rows, sample_sparsity=sparse, max_iter=60)
     parts = np.split(found.path, found.stages)
     for part in parts:

@@ -11,9 +11,10 @@ from scipy.stats import norm, poisson
 from sparsekern.inference.hybrid._contract import Batch
 from sparsekern.inference.hybrid.inner_mode import find_mode
 from sparsekern.inference.hybrid.laplace_backend import LaplaceBackend
-from sparsekern.inference.hybrid.responses import RESPONSES
 from sparsekern.kernels.evaluate import RBF
-from sparsekern.likelihoods._count_terms import negative_binomial_terms, poisson_terms
+from sparsekern.likelihoods.negative_binomial import negative_binomial_terms
+from sparsekern.likelihoods.poisson import poisson_terms
+from sparsekern.likelihoods.terms import CODES
 
 N, FREEDOM, LAST, INTERCEPT = 30, 4.0, -1.0, 10.0
 CASES = [
@@ -83,8 +84,8 @@ def found_by_scipy(name, y, kernel, mean):
 def mode(name, y, kernel, mean, start):
     a, f, slopes, weights = start.copy(), np.empty(N), np.empty(N), np.empty(N)
     value, settled = find_mode(
-        kernel, RESPONSES[name], y, mean, LAST, FREEDOM, a, f, slopes, weights, np.empty((N, N)),
-        np.empty((5, N)),
+        kernel, CODES[name], y, np.full(N, mean), LAST, FREEDOM, a, f, slopes, weights,
+        np.empty((N, N)), np.empty((5, N)),
     )  # fmt: skip
     return value, settled, a, f, slopes
 
@@ -127,17 +128,17 @@ def test_what_cannot_be_settled_is_said():
 @pytest.mark.parametrize("y", [0.0, 1.0, 7.0, 40.0, 1e3])
 def test_log_probabilities_of_counts(y):
     for f in np.log(y + 0.5) + np.array([-40.0, -2.0, -0.1, 0.0, 0.3, 3.0]):
-        value, first, second = poisson_terms(y, f)
+        value, first, second, _ = poisson_terms(y, f, 0.0, 0.0)
         assert value == pytest.approx(poisson.logpmf(y, np.exp(f)), rel=1e-10, abs=1e-10)
         assert first == pytest.approx(y - np.exp(f), abs=1e-9 * (1 + y))
         assert second == pytest.approx(np.exp(f), rel=1e-9, abs=1e-12)
         for last in (-9.0, -1.0, 4.0):
             size, h = np.exp(-last), 1e-5
-            value, first, second = negative_binomial_terms(y, f, last)
+            value, first, second, _ = negative_binomial_terms(y, f, last, 0.0)
             expected = gammaln(y + size) - gammaln(size) - gammaln(y + 1)
             expected -= size * np.log1p(np.exp(f) / size) - y * (f - np.log(size + np.exp(f)))
             assert value == pytest.approx(expected, rel=1e-7, abs=1e-9)
-            ends = [negative_binomial_terms(y, f + s, last) for s in (h, -h)]
+            ends = [negative_binomial_terms(y, f + s, last, 0.0) for s in (h, -h)]
             assert first == pytest.approx((ends[0][0] - ends[1][0]) / (2 * h), rel=1e-4, abs=1e-5)
             assert second == pytest.approx(-(ends[0][1] - ends[1][1]) / (2 * h), rel=1e-4, abs=1e-6)
 
@@ -145,8 +146,8 @@ def test_log_probabilities_of_counts(y):
 def test_large_counts_keep_their_digits():
     """Second differences of log probabilities are the curvature: sums of large terms lose it."""
     y, f, h = 1e6, math.log(1e6) + 1e-3, 1e-5
-    for terms in (poisson_terms, lambda y, f: negative_binomial_terms(y, f, -2.0)):
-        ends, here = [terms(y, f + s)[0] for s in (h, -h)], terms(y, f)
+    for terms in (poisson_terms, negative_binomial_terms):
+        ends, here = [terms(y, f + s, -2.0, 0.0)[0] for s in (h, -h)], terms(y, f, -2.0, 0.0)
         assert (2 * here[0] - sum(ends)) / h**2 == pytest.approx(here[2], rel=1e-3)
 
 

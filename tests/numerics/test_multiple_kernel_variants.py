@@ -9,17 +9,15 @@ from scipy.stats import gamma, multivariate_normal, norm, truncnorm
 from test_multiple_kernel_bound import PLAIN, SHARING, SPARSE, make_problem, steps
 
 from sparsekern.inference.multiple_kernel.additive.whitening import Whitening
-from sparsekern.inference.multiple_kernel.latent import (
-    MultinomialProbit,
-    Probit,
-    winning_probabilities,
-)
+from sparsekern.inference.multiple_kernel.latent import Latent
 from sparsekern.inference.multiple_kernel.shared.bound import evidence_bound
 from sparsekern.inference.multiple_kernel.shared.fit import Schedule, fit_kernels, fitted_values
 from sparsekern.inference.multiple_kernel.shared.prediction import predict
 from sparsekern.inference.multiple_kernel.shared.pruning import Kept, prune
 from sparsekern.inference.multiple_kernel.shared.start import start_posterior
 from sparsekern.inference.multiple_kernel.shared.updates import Problem, sweep
+from sparsekern.likelihoods import MultinomialProbit, Probit
+from sparsekern.likelihoods._largest_normal import winning_probabilities
 
 
 def start(problem, share="kernel_weights", hyperpriors=PLAIN, **options):
@@ -33,7 +31,7 @@ def start(problem, share="kernel_weights", hyperpriors=PLAIN, **options):
 def test_probit_moments_are_those_of_truncated_normals(margin):
     eta = np.array([[-6.0, -1.0], [0.3, 2.0], [20.0, -20.0]])
     signs = np.array([[1.0, -1.0], [1.0, -1.0], [1.0, -1.0]])
-    mean, part = Probit(signs, margin).step(eta)
+    mean, part = Latent(Probit(), signs, margin).step(eta)
     assert (signs * mean > margin).all()
     entropy = 0.0
     for e, s, m in zip(eta.ravel(), signs.ravel(), mean.ravel(), strict=True):
@@ -45,14 +43,14 @@ def test_probit_moments_are_those_of_truncated_normals(margin):
         logs = np.where(density > 0, law.logpdf(grid), 0.0)
         entropy -= np.trapezoid(density * logs, grid) + 0.5 * law.var()
     assert_allclose(part, entropy, rtol=1e-6)
-    far, _ = Probit(np.array([[1.0]]), margin).step(np.array([[-1e4]]))
+    far, _ = Latent(Probit(), np.array([[1.0]]), margin).step(np.array([[-1e4]]))
     assert far[0, 0] > margin
 
 
 def test_multinomial_moments_are_those_of_draws_and_the_slope_of_log_z():
     eta = np.array([[0.3, -0.2, 0.9], [1.5, 0.0, -1.0]])
     labels = np.array([0, 2])
-    latent = MultinomialProbit(labels, 3)
+    latent = Latent(MultinomialProbit(3), labels)
     mean, part = latent.step(eta)
     draws = eta + np.random.default_rng(0).standard_normal((2_000_000, 2, 3))
     log_z = 0.0
@@ -86,8 +84,8 @@ def test_winning_probabilities_are_those_of_draws():
 
 def make_latent(what, targets):
     if what == "multinomial":
-        return MultinomialProbit(targets.argmax(axis=1), targets.shape[1])
-    return Probit(np.where(targets > 1.5, 1.0, -1.0), 1.0 if what == "margin" else 0.0)
+        return Latent(MultinomialProbit(targets.shape[1]), targets.argmax(axis=1))
+    return Latent(Probit(), np.where(targets > 1.5, 1.0, -1.0), 1.0 if what == "margin" else 0.0)
 
 
 @pytest.mark.parametrize("what", ["probit", "margin", "multinomial"])
@@ -307,7 +305,7 @@ def test_the_covariance_of_outputs_that_share_kernel_weights_is_exact():
 
 def test_landmarks_and_latent_outputs_in_the_whole_fit():
     problem = make_problem(12, n=60, outputs=1, vectors=12)
-    latent = Probit(np.where(problem.targets > 1.5, 1.0, -1.0), 1.0)
+    latent = Latent(Probit(), np.where(problem.targets > 1.5, 1.0, -1.0), 1.0)
     start_of = replace(problem, targets=latent.start())
     schedule = Schedule(max_sweeps=100)
     found = fit_kernels(
@@ -315,5 +313,5 @@ def test_landmarks_and_latent_outputs_in_the_whole_fit():
     )
     for part in np.split(found.path, found.stages):
         assert np.all(np.diff(part) > -1e-9 * abs(found.bound))
-    right = np.sign(fitted_values(found.posterior)) == latent.signs
+    right = np.sign(fitted_values(found.posterior)) == latent.labels
     assert right.mean() > 0.8

@@ -103,7 +103,7 @@ def test_births_deaths_and_swaps(variances, noise):
 @jit
 def _count_patterns(rng, factor, prior, root, projected, tally, counts, sums):
     for _ in range(sums.shape[0]):
-        move_amplitudes(rng, factor, prior, 0.8, root, projected, tally)
+        move_amplitudes(rng, factor, prior, 0.8, root, projected, tally, True)
         code = 0
         for kernel in range(1, factor.variances.shape[0]):
             if factor.variances[kernel] > 0.0:

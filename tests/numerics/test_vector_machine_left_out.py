@@ -23,7 +23,6 @@ from sparsekern.inference.vector_machine.classification import (
     fit_classifier,
     without_rows,
 )
-from sparsekern.inference.vector_machine.factors import LIKELIHOODS
 from sparsekern.inference.vector_machine.fit import fit_machine
 from sparsekern.inference.vector_machine.gains import RULES
 from sparsekern.inference.vector_machine.multinomial import fit_multiclass
@@ -39,6 +38,7 @@ from sparsekern.inference.vector_machine.regression import leave_one_out as regr
 from sparsekern.inference.vector_machine.relevance import fit_relevance
 from sparsekern.inference.vector_machine.selection import INFERENCES
 from sparsekern.kernels.resolve import resolve_kernel
+from sparsekern.likelihoods.terms import CODES
 
 
 def brute_force(machine, n, column):
@@ -127,7 +127,7 @@ def fitted_classifier(features, labels, method="laplace", width=0.8):
     kernel = resolve_kernel("rbf", width, features)
     candidates = find_candidates(features, labels if signed else None, np.arange(len(labels)))
     how = Method(
-        INFERENCES[inference], LIKELIHOODS[likelihood], signed, RULES[rule],
+        INFERENCES[inference], CODES[likelihood], signed, RULES[rule],
         0.05, 0.01, (1.0, 0.5), len(labels), 1000, False,
     )  # fmt: skip
     return fit_classifier(kernel, features, labels, candidates, how)
@@ -151,7 +151,7 @@ def test_a_fitted_model_leaves_its_rows_out(method):
         place = np.flatnonzero(fitted.members == n)
         mean, variance = brute_force(fitted.machine, n, place[0] + 1 if len(place) else 0)
         expected = log_class_probability(
-            LIKELIHOODS[likelihood], np.array(labels[n] * mean), np.array(variance)
+            CODES[likelihood], np.array(labels[n] * mean), np.array(variance)
         )
         assert found.log_left_out[n] == pytest.approx(expected, abs=1e-7)
     mean, variance = found.expansion.moments(features)
@@ -161,7 +161,7 @@ def test_a_fitted_model_leaves_its_rows_out(method):
     )
     np.testing.assert_allclose(
         found.probability(features),
-        class_probability(LIKELIHOODS[likelihood], mean[:, 0], variance),
+        class_probability(CODES[likelihood], mean[:, 0], variance),
     )
 
 
@@ -206,10 +206,10 @@ def test_probability_of_a_normal_latent_value():
             ("logit", 1 / (1 + np.exp(-draws)), 0.02),
         ):
             m, v = np.array([mean]), np.array([variance])
-            found = class_probability(LIKELIHOODS[name], m, v)[0]
+            found = class_probability(CODES[name], m, v)[0]
             assert found == pytest.approx(response.mean(), abs=tolerance)
-            assert np.exp(log_class_probability(LIKELIHOODS[name], m, v)[0]) == pytest.approx(found)
-    far = log_class_probability(LIKELIHOODS["probit"], np.array([-1e4]), np.zeros(1))[0]
+            assert np.exp(log_class_probability(CODES[name], m, v)[0]) == pytest.approx(found)
+    far = log_class_probability(CODES["probit"], np.array([-1e4]), np.zeros(1))[0]
     assert far == pytest.approx(log_ndtr(-1e4))
 
 

@@ -6,11 +6,11 @@ from scipy.special import log_softmax, softmax
 from speed import slow_except
 from vector_machine_setup import columns_of, draw_rows, make_problem, open_machine, quadrature
 
-from sparsekern.inference.vector_machine.factors import LOGIT
 from sparsekern.inference.vector_machine.gains import GAUSSIAN, RULES, gain
 from sparsekern.inference.vector_machine.machine import empty_machine
 from sparsekern.inference.vector_machine.multinomial import MulticlassMachine, fit_multiclass
 from sparsekern.inference.vector_machine.multinomial_expansion import mean_softmax
+from sparsekern.likelihoods.terms import LOGIT
 
 
 def clouds(seed, n=30, classes=3):

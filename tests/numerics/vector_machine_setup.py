@@ -6,10 +6,10 @@ import numpy as np
 from scipy.special import log_expit, log_ndtr
 
 from sparsekern.inference.vector_machine.columns import CandidateColumns
-from sparsekern.inference.vector_machine.factors import LIKELIHOODS, PROBIT
 from sparsekern.inference.vector_machine.gains import GAUSSIAN, RULES
 from sparsekern.inference.vector_machine.machine import Problem, empty_machine
 from sparsekern.inference.vector_machine.selection import INFERENCES, refresh
+from sparsekern.likelihoods.terms import CODES, PROBIT
 
 SLOPE = np.sqrt(8 / np.pi)
 METHODS = {
@@ -36,7 +36,7 @@ def make_problem(method, labels, min_gain=0.1):
     return Problem(
         np.asarray(labels, float),
         INFERENCES[inference],
-        LIKELIHOODS[likelihood],
+        CODES[likelihood],
         signed,
         RULES[rule],
         min_gain,

@@ -2,8 +2,8 @@
 
 A likelihood is one file: a class for prediction and reports, a NamedTuple with the training
 responses for compiled code, and compiled functions registered for it (:mod:`._compiled`).
-``provides`` lists abilities; an engine compares them with what it ``requires`` and refuses by a
-sentence (:func:`sparsekern.model.check_compatible`).
+``provides`` lists abilities; an engine states what it ``REQUIRES`` of them, and a likelihood that
+is refused gets a sentence (:mod:`.table`).
 
 Abilities
 ---------
@@ -21,8 +21,20 @@ Abilities
     The law is normal around f, so that a normal f is integrated out by adding variances.
 "averaged mean"
     ``averaged_mean(means, variances)``: the mean of a response whose latent value is normal.
+"averaged argument"
+    ``averaged_argument(means, variances)``: the latent value whose mean that is, or nearly.
+"probabilities"
+    The likelihoods of all labels add up to one, so that one-vs-rest models can be compared.
 "terms"
-    Log density, slope and curvature in f of one response, for inner Laplace approximations.
+    Log density, slope and curvature in f of one response (:mod:`.terms`).
+"stand-in"
+    Samplers reach the law by its terms, through a Gaussian stand-in (:mod:`._by_terms`).
+"truncated latents"
+    The label is the region of a normal latent value; ``truncated_start`` and ``truncated_shift``.
+"heavy tails"
+    Gross errors are part of the law: responses are scaled by their median deviation.
+"degrees of freedom"
+    They are the one argument of the class.
 "inner products suffice"
     The working response is the response and the precision is common, so that the data may be
     rotated.
@@ -34,13 +46,16 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+WORKING = (frozenset({"working response"}),)  # what samplers of Gaussian working responses require
+SAMPLED = (*WORKING, frozenset({"stand-in"}))  # the same, where sweeps can be corrected
+
 
 @runtime_checkable
 class Likelihood(Protocol):
     """The face of a likelihood in prediction, diagnostics and reports."""
 
     name: ClassVar[str]
-    support: ClassVar[str]  # what responses are: "labels", "reals" or "counts"
+    support: ClassVar[str]  # of responses: "labels" (-1, 1), "classes", "reals" or "counts"
     provides: ClassVar[frozenset[str]]
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
@@ -88,6 +103,7 @@ class ResponseLaw(Protocol):
 
     support: ClassVar[str]
     provides: ClassVar[frozenset[str]]
+    last_parameter: ClassVar[str | None]  # name of the number that ``read_last`` is about
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
         """Return E[y | f]; the centre of the law where it has no mean."""

@@ -33,6 +33,7 @@ class Gaussian:
     provides: ClassVar[frozenset[str]] = frozenset(
         {"working response", "learned noise", "inner products suffice", "law", "normal noise"}
     )
+    last_parameter: ClassVar[str | None] = "noise_variance"
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
         """Return f itself."""

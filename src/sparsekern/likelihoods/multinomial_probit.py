@@ -29,6 +29,7 @@ from ..linalg.whitened_factor import count_columns, refactor, write_column_scale
 from ..linalg.whitened_response import hat_rows
 from ..random.truncated_normal import excess_above
 from ._compiled import register
+from ._largest_normal import shift_of_largest
 from .probit import least_free
 
 _STEP, _REACH = 0.5, 9.0
@@ -57,9 +58,11 @@ class MultinomialProbit:
     Latent values have the contrasts as their last axis, means the classes.
     """
 
-    name: ClassVar[str] = "multinomial probit"
-    support: ClassVar[str] = "labels"
-    provides: ClassVar[frozenset[str]] = frozenset({"working response", "free latents"})
+    name: ClassVar[str] = "multinomial_probit"
+    support: ClassVar[str] = "classes"
+    provides: ClassVar[frozenset[str]] = frozenset(
+        {"working response", "free latents", "truncated latents"}
+    )
 
     def __init__(self, n_classes: int) -> None:
         self.n_classes = n_classes
@@ -97,6 +100,16 @@ class MultinomialProbit:
     def start_working(self, response: np.ndarray) -> np.ndarray:
         """Return contrasts that put 0.8 on the class of each label."""
         return 0.8 * self.contrasts[np.asarray(response, dtype=np.int64)].T.copy()
+
+    def truncated_start(self, response: np.ndarray, margin: float = 0.0) -> np.ndarray:
+        """Return latent means, a column for each class, that are largest at the label."""
+        return np.where(np.arange(self.n_classes) == response[:, None], 1.0, -0.5)
+
+    def truncated_shift(
+        self, response: np.ndarray, latent: np.ndarray, margin: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return E[s] - f given that the label's is the largest, and its log probability."""
+        return shift_of_largest(response, latent)
 
     def compiled(self, response: np.ndarray, parameters: np.ndarray) -> MultinomialData:
         """Return the labels for compiled code."""

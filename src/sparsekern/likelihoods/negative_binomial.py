@@ -1,23 +1,29 @@
 r"""Counts of mean :math:`e^f` and variance :math:`e^f+\alpha e^{2f}`.
 
 A Poisson law whose mean is multiplied by a gamma variable of mean one and variance
-:math:`\alpha`, the dispersion; its compiled terms are in :mod:`._count_terms`.
+:math:`\alpha`, the dispersion.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import betainc, gammaln
 
+from .._jit import jit
+from ._by_terms import ByTerms
+from ._stirling import LARGEST, LOG_ROOT_2PI, stirling_rest
 
-class NegativeBinomial:
+
+class NegativeBinomial(ByTerms):
     r"""Counts of mean :math:`e^f`; the only parameter is the dispersion :math:`\alpha`."""
 
     name: ClassVar[str] = "negative_binomial"
     support: ClassVar[str] = "counts"
-    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms"})
+    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms", "stand-in"})
+    last_parameter: ClassVar[str | None] = "dispersion"
     parameter_names: ClassVar[tuple[str, ...]] = ("dispersion",)
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
@@ -75,3 +81,28 @@ class NegativeBinomial:
         """Return a new count for each latent value."""
         size, share = self._size_and_share(latent, parameters)
         return rng.negative_binomial(np.broadcast_to(size, latent.shape), share).astype(np.float64)
+
+
+@jit
+def negative_binomial_terms(y, f, last, freedom):
+    """Return log p(y | f) and its derivatives, see :mod:`.terms`; ``last`` is log dispersion."""
+    size = math.exp(-last)
+    if y == 0.0:
+        mean = math.exp(min(f, LARGEST))
+        share = size / (size + mean)
+        curvature = mean * share * share
+        return -size * math.log1p(mean / size), -mean * share, curvature, curvature
+    total = y + size
+    apart = f - math.log(y)
+    excess = math.expm1(min(apart, LARGEST))
+    # two ways to write the same: the terms of the first are as large as y, of the second as size
+    if y <= size or apart < -30.0:
+        value = y * apart - total * math.log1p(y * excess / total)
+    else:
+        value = -size * apart - total * math.log1p(size * math.expm1(-apart) / total)
+    value += 0.5 * math.log(size / (y * total)) - LOG_ROOT_2PI
+    value += stirling_rest(total) - stirling_rest(size) - stirling_rest(y)
+    mean = y * (1.0 + excess)
+    share = size / (size + mean)
+    curvature = total * share * (mean / (size + mean))
+    return value, -y * excess * share, curvature, curvature

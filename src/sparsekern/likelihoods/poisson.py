@@ -1,22 +1,28 @@
 r"""Counts of mean :math:`e^f`.
 
-:math:`\log p(y\mid f)=yf-e^f-\log y!`; its compiled terms are in :mod:`._count_terms`.
+:math:`\log p(y\mid f)=yf-e^f-\log y!`.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln, pdtr
 
+from .._jit import jit
+from ._by_terms import ByTerms
+from ._stirling import LARGEST, LOG_ROOT_2PI, stirling_rest
 
-class Poisson:
+
+class Poisson(ByTerms):
     r"""Counts, :math:`y\sim Poisson(e^f)`."""
 
     name: ClassVar[str] = "poisson"
     support: ClassVar[str] = "counts"
-    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms"})
+    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms", "stand-in"})
+    last_parameter: ClassVar[str | None] = None
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
         """Return the mean count."""
@@ -57,3 +63,16 @@ class Poisson:
     ) -> np.ndarray:
         """Return a new count for each latent value."""
         return rng.poisson(np.exp(latent)).astype(np.float64)
+
+
+@jit
+def poisson_terms(y, f, last, freedom):
+    """Return log p(y | f) and its derivatives, see :mod:`.terms`."""
+    if y == 0.0:
+        mean = math.exp(min(f, LARGEST))
+        return -mean, -mean, mean, mean
+    apart = f - math.log(y)
+    excess = math.expm1(min(apart, LARGEST))  # of the mean over y, relative to y
+    at_best = -0.5 * math.log(y) - LOG_ROOT_2PI - stirling_rest(y)
+    mean = y * (1.0 + excess)
+    return y * (apart - excess) + at_best, -y * excess, mean, mean

@@ -25,7 +25,7 @@ from ..linalg.factor_columns import refresh_cross
 from ..linalg.triangular import dot
 from ..linalg.whitened_factor import count_columns, quadratic_form, refactor
 from ..linalg.whitened_response import hat_rows
-from ..random.half_line_moments import log_normal_cdf
+from ..random.half_line_moments import half_line_moments, inverse_mills, log_normal_cdf
 from ..random.truncated_normal import normal_on_side
 from ._compiled import register
 from ._without_parameters import WithoutParameters
@@ -43,8 +43,11 @@ class Probit(WithoutParameters):
     name: ClassVar[str] = "probit"
     support: ClassVar[str] = "labels"
     provides: ClassVar[frozenset[str]] = frozenset(
-        {"working response", "function moves", "free latents", "terms", "averaged mean"}
-    )
+        {
+            "working response", "function moves", "free latents", "terms", "averaged mean",
+            "averaged argument", "truncated latents", "probabilities",
+        }
+    )  # fmt: skip
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
         """Return the probability of +1."""
@@ -56,7 +59,25 @@ class Probit(WithoutParameters):
 
     def averaged_mean(self, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
         r"""Return the probability of +1 for a normal f, :math:`\Phi(\mu/\sqrt{1+v})`."""
-        return ndtr(means / np.sqrt(1.0 + variances))
+        return ndtr(self.averaged_argument(means, variances))
+
+    def averaged_argument(self, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+        """Return the latent value whose mean is that of a normal f."""
+        return means / np.sqrt(1.0 + variances)
+
+    def truncated_start(self, response: np.ndarray, margin: float = 0.0) -> np.ndarray:
+        """Return latent means on the side of the label."""
+        return response * (1.0 + margin)
+
+    def truncated_shift(
+        self, response: np.ndarray, latent: np.ndarray, margin: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        r"""Return :math:`E[s]-f` of :math:`s\sim N(f,1)` given :math:`ys>\nu`, and log Z.
+
+        :math:`\nu` is the margin, Z the probability of what is given.
+        """
+        z = response * latent - margin
+        return response * inverse_mills(z), log_ndtr(z)
 
     def log_likelihood(
         self,
@@ -71,6 +92,34 @@ class Probit(WithoutParameters):
     def compiled(self, response: np.ndarray, parameters: np.ndarray) -> ProbitData:
         """Return the labels for compiled code."""
         return ProbitData(np.asarray(response, dtype=np.float64))
+
+
+@jit
+def probit_terms(y, f, last, freedom):
+    r"""Return :math:`\log\Phi(yf)` and its derivatives, see :mod:`.terms`.
+
+    With :math:`z=yf` and :math:`r=\varphi(z)/\Phi(z)` they are :math:`yr` and :math:`r(z+r)`.
+    """
+    z = y * f
+    ratio, rest, _ = half_line_moments(z)
+    return log_normal_cdf(z), y * ratio, ratio * rest, ratio * rest
+
+
+@jit
+def probit_tilted(y, mean, variance):
+    r"""Return log Z, precision and shift of the site that matches :math:`N(f;m,c)\Phi(yf)`.
+
+    With :math:`z=ym/\sqrt{1+c}` and the moments of the half line,
+
+    .. math:: Z=\Phi(z),\qquad\tau=\frac{r(r+z)}{1+cV},\qquad
+              \nu=\frac{y\,r\sqrt{1+c}+r(r+z)m}{1+cV}.
+    """
+    root = math.sqrt(1.0 + variance)
+    z = y * mean / root
+    ratio, centre, spread = half_line_moments(z)
+    below = 1.0 + variance * spread
+    precision = ratio * centre / below
+    return log_normal_cdf(z), precision, (y * ratio * root + ratio * centre * mean) / below
 
 
 @jit
@@ -154,19 +203,12 @@ def _draw_working(data, rng, fitted, variance, response, precision):
 
 @jit
 def _add_site_terms(data, fitted, sums):
-    r"""Add f, :math:`\ell'(f)` and :math:`-\ell''(f)`, :math:`\ell=\log\Phi(yf)`, to ``sums``.
-
-    With :math:`z=yf` and the hazard :math:`r=\varphi(z)/\Phi(z)` they are :math:`yr` and
-    :math:`r(z+r)`.
-    """
-    half_log = 0.5 * math.log(2.0 * math.pi)
+    r"""Add f, :math:`\ell'(f)` and :math:`-\ell''(f)`, :math:`\ell=\log\Phi(yf)`, to ``sums``."""
     for i in range(fitted.shape[0]):
-        z = data.side[i] * fitted[i]
-        hazard = math.exp(-0.5 * z * z - half_log - log_normal_cdf(z))
+        _, slope, curvature, _ = probit_terms(data.side[i], fitted[i], 0.0, 0.0)
         sums[0, i] += fitted[i]
-        sums[1, i] += data.side[i] * hazard
-        # 0 < r (z + r) < 1; the sum cancels far on the wrong side
-        sums[2, i] += min(1.0, max(0.0, hazard * (z + hazard)))
+        sums[1, i] += slope
+        sums[2, i] += curvature
 
 
 @jit

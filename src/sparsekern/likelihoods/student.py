@@ -43,8 +43,9 @@ class StudentT:
     name: ClassVar[str] = "student_t"
     support: ClassVar[str] = "reals"
     provides: ClassVar[frozenset[str]] = frozenset(
-        {"working response", "learned noise", "law", "terms"}
+        {"working response", "learned noise", "law", "terms", "heavy tails", "degrees of freedom"}
     )
+    last_parameter: ClassVar[str | None] = "noise_variance"
     parameter_names: ClassVar[tuple[str, ...]] = ("degrees_of_freedom",)
 
     def __init__(self, degrees: Sequence[float] = GRID) -> None:
@@ -107,6 +108,25 @@ class StudentT:
         """Return the responses for compiled code."""
         response = np.asarray(response, dtype=np.float64)
         return StudentData(response, parameters, np.array(self.degrees))
+
+
+@jit
+def student_terms(y, f, last, freedom):
+    r"""Return the log density and its derivatives, see :mod:`.terms`.
+
+    Where the curvature is negative, far from y, it is the weight
+    :math:`(\nu+1)/(\nu\sigma^2+e^2)` of iterated least squares: Newton's step leads uphill all the
+    same. The information is :math:`(\nu+1)/((\nu+3)\sigma^2)`.
+    """
+    variance, error = math.exp(last), y - f
+    scaled = error * error / (freedom * variance)
+    value = math.lgamma(0.5 * (freedom + 1.0)) - math.lgamma(0.5 * freedom)
+    value -= 0.5 * math.log(freedom * math.pi * variance)
+    value -= 0.5 * (freedom + 1.0) * math.log1p(scaled)
+    weight = (freedom + 1.0) / (freedom * variance * (1.0 + scaled))
+    curvature = weight * (1.0 - scaled) / (1.0 + scaled)
+    information = (freedom + 1.0) / ((freedom + 3.0) * variance)
+    return value, weight * error, curvature if curvature > 0.0 else weight, information
 
 
 @jit

@@ -154,24 +154,38 @@ class ExpansionPosterior:
         blocks = [self.likelihood.mean(latent) for _, latent in self.latent_blocks(features)]
         return np.concatenate(blocks, axis=1)
 
-    def sample_responses(self, features: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return a new response of every draw at each row, shape (draws, rows)."""
+    @property
+    def training_offset(self) -> np.ndarray | float:
+        """What the likelihood adds to the function at the training rows."""
+        known = "stand-in" in self.likelihood.provides
+        offset = self.likelihood.offset if known else None  # type: ignore[attr-defined]
+        return 0.0 if offset is None else offset
+
+    def sample_responses(
+        self, features: np.ndarray, rng: np.random.Generator, offset: np.ndarray | float = 0.0
+    ) -> np.ndarray:
+        """Return a new response of every draw at each row, shape (draws, rows).
+
+        ``offset`` is added to the function.
+        """
+        offset = np.broadcast_to(offset, len(features))
         assert isinstance(self.likelihood, ResponseLaw)
         variance = self.noise_variances.reshape(-1, 1)
         parameters = self.parameters.reshape(self.n_draws, 1, -1)
         blocks = [
-            self.likelihood.sample(rng, latent, variance, parameters)
-            for _, latent in self.latent_blocks(features)
+            self.likelihood.sample(rng, latent + offset[block], variance, parameters)
+            for block, latent in self.latent_blocks(features)
         ]
         return np.concatenate(blocks, axis=1)
 
     def pointwise_log_likelihood(self, features: np.ndarray, response: np.ndarray) -> np.ndarray:
-        """Return log p(y_i | draw) with shape (chains, draws, rows)."""
+        """Return log p(y_i | draw) of training rows, shape (chains, draws, rows)."""
         out = np.empty((self.n_draws, len(features)))
+        offset = np.broadcast_to(self.training_offset, len(features))
         variance = self.noise_variances.reshape(-1, 1)
         parameters = self.parameters.reshape(self.n_draws, 1, -1)
         for block, latent in self.latent_blocks(features):
             out[:, block] = self.likelihood.log_likelihood(
-                response[block], latent, variance, parameters
+                response[block], latent + offset[block], variance, parameters
             )
         return out.reshape(*self.counts.shape, len(features))

@@ -94,15 +94,22 @@ class SampledPosterior:
         scaled = self.draws.pointwise_log_likelihood(self.features, self.response)
         return scaled - np.log(self.names.spread)
 
-    def sample_responses(self, features: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
+    def sample_responses(
+        self,
+        features: np.ndarray | None,
+        rng: np.random.Generator,
+        offset: np.ndarray | float = 0.0,
+    ) -> np.ndarray:
         """Return a response of every draw at each row, shape (chains, draws, rows).
 
         They are class labels, or numbers in the units of y; no ``features``: at the training rows.
+        ``offset`` is what is added to the function at other rows.
         """
         rows = self.features if features is None else features
         names, shape = self.names, self.log_likelihood.shape
         if names.classes is None:
-            drawn = names.centre + names.spread * self.draws.sample_responses(rows, rng)
+            added = self.draws.training_offset if features is None else offset
+            drawn = names.centre + names.spread * self.draws.sample_responses(rows, rng, added)
         else:
             drawn = _sample_classes(self.draws.response_draws(rows), names.classes, rng)
         return drawn.reshape(*shape, -1)
@@ -118,7 +125,11 @@ class SampledPosterior:
         return xr.DataTree.from_dict(self.datasets() | make_rowwise(rowwise, rows, self.record))
 
     def predictive_dataset(
-        self, features: np.ndarray | None, rows: np.ndarray | None, rng: np.random.Generator
+        self,
+        features: np.ndarray | None,
+        rows: np.ndarray | None,
+        rng: np.random.Generator,
+        offset: np.ndarray | float = 0.0,
     ) -> tuple[str, Any]:
         """Return ArviZ's name of the group of new responses, and the group.
 
@@ -129,8 +140,10 @@ class SampledPosterior:
         rows : ndarray or None
             Labels of the rows of ``features``; None: 0, 1, ..
         rng : Generator
+        offset : ndarray or float
+            What is added to the function there.
         """
-        drawn = self.sample_responses(features, rng)
+        drawn = self.sample_responses(features, rng, offset)
         group = "predictions"
         if features is None:
             group, rows = "posterior_predictive", self.names.row_labels(self.used_rows)

@@ -14,6 +14,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from scipy.special import erfcx
+
 from .._jit import jit
 
 _TAIL = -4.0  # where the continued fraction takes over
@@ -43,3 +46,9 @@ def log_normal_cdf(z):
     if z > -30.0:
         return math.log(0.5 * math.erfc(-z * math.sqrt(0.5)))
     return -0.5 * z * z - 0.5 * math.log(2.0 * math.pi) - math.log(half_line_moments(z)[0])
+
+
+def inverse_mills(z: np.ndarray) -> np.ndarray:
+    r"""Return :math:`\varphi(z)/\Phi(z)` of an array, exact in both tails."""
+    # beyond 38 deviations erfcx overflows, and the ratio is zero
+    return math.sqrt(2.0 / math.pi) / erfcx(-np.minimum(z, 37.0) / math.sqrt(2.0))

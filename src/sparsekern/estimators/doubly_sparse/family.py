@@ -72,7 +72,7 @@ class DoublySparseEstimator(FeatureDrawsEstimator):
         self,
         X: np.ndarray,
         responses: list[np.ndarray],
-        likelihood: Likelihood,
+        likelihood: Any,
         noise_prior: tuple[float, float] | None = None,
     ) -> list[DoublySparseSampler]:
         """Return the same model of each response."""
@@ -91,6 +91,8 @@ class DoublySparseEstimator(FeatureDrawsEstimator):
             spread = np.argmax(responses, axis=0) if several else responses[0]
             used = spread_rows(spread, FIXED_ROWS, chance)
             responses = [response[used] for response in responses]
+            if "stand-in" in likelihood.provides:
+                likelihood = likelihood.at_rows(used)
         varying = np.flatnonzero(np.ptp(every[used], axis=0) > 0)
         screened = varying if len(varying) else np.arange(every.shape[1])
         by = check_choice("screen_by", self.screen_by, ("correlation", "evidence"))

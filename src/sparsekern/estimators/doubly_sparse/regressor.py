@@ -11,7 +11,6 @@ from ..._checks import check_pair
 from ...posteriors.names import row_labels
 from ..shared.documentation import documented
 from ..shared.predictive import PredictiveRegression, resolve_noise
-from ..shared.target import Target
 from ..shared.validation import validate_rows
 from .family import DoublySparseEstimator
 
@@ -36,14 +35,14 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         The Laplacian kernel has :math:`|x_l-x'_l|` in place of the square. A bandwidth is
         :math:`\eta_l=1/(2\ell_l^2)` for the length scale :math:`\ell_l` (Laplacian:
         :math:`1/\ell_l`).
-    noise : {"gaussian", "student_t"}, default="gaussian"
-        Law of the noise; ``"student_t"`` bears outliers.
+    <<noise parameter>>
     degrees_of_freedom : float, array of float or "learned", default="learned"
         Of Student's law: known, or learned among the values given (``"learned"``: from 1 to 64).
         It has no part in Gaussian noise.
     noise_prior : (float, float), default=(0.001, 0.001)
         Shape and rate of the gamma prior of :math:`\sigma^{-2}`, for responses scaled to unit
-        variance (Student-t noise: unit median deviation, times that of a Gaussian).
+        variance (heavy tails: unit median deviation, times that of a Gaussian); negative binomial:
+        of the inverse of the dispersion.
     slab_prior : (float, float), default=(0.5, 50)
         Shape and rate of the gamma prior of :math:`1/\nu_1`.
     slab_variance : float or None, default=None
@@ -89,6 +88,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
         kernel: str = "rbf",
         *,
         noise: str = "gaussian",
+        offset: Any = None,
         degrees_of_freedom: Any = "learned",
         noise_prior: tuple[float, float] = (0.001, 0.001),
         slab_prior: tuple[float, float] = (0.5, 50),
@@ -126,6 +126,7 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
     ) -> None:
         self.kernel = kernel
         self.noise = noise
+        self.offset = offset
         self.degrees_of_freedom = degrees_of_freedom
         self.noise_prior = noise_prior
         self.slab_prior = slab_prior
@@ -180,10 +181,10 @@ class DoublySparseRegressor(PredictiveRegression, RegressorMixin, DoublySparseEs
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        likelihood = resolve_noise(self.noise, self.degrees_of_freedom)
+        likelihood = resolve_noise(self.noise, self.degrees_of_freedom, type(self).__name__)
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
         rows = row_labels(X)
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
-        self._target, scaled = Target.measured(y, robust=self.noise == "student_t")
+        X, response, likelihood, prior = self._fit_law(X, y, likelihood, prior)
         self._name_data(rows, y, self._target.centre[0], self._target.spread[0])
-        self._fit_chains(X, scaled[:, 0], likelihood, plan, prior)
+        self._fit_chains(X, response, likelihood, plan, prior)

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
 
+from ...likelihoods._contract import WORKING
 from ...posteriors.names import row_labels
 from ..shared.class_face import encode_classes
 from ..shared.class_likelihoods import choose_likelihood
@@ -182,7 +183,9 @@ class GKMClassifier(
         self.classes_, response = encode_classes(y)
         self._name_data(rows, y)
         self.__dict__.pop("estimators_", None)
-        likelihood, one_vs_rest = choose_likelihood(self.likelihood, len(self.classes_))
+        likelihood, one_vs_rest = choose_likelihood(
+            self.likelihood, len(self.classes_), WORKING, type(self).__name__
+        )
         if one_vs_rest:
             self._fit_one_vs_rest(X, response, likelihood, plan)
         else:

@@ -11,7 +11,6 @@ from ..._checks import check_pair
 from ...posteriors.names import row_labels
 from ..shared.documentation import documented
 from ..shared.predictive import PredictiveRegression, resolve_noise
-from ..shared.target import Target
 from ..shared.validation import validate_rows
 from .family import GeneralizedKernelEstimator
 
@@ -35,14 +34,14 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
     Parameters
     ----------
     <<kernel parameter>>
-    noise : {"gaussian", "student_t"}, default="gaussian"
-        Law of the noise; ``"student_t"`` bears outliers.
+    <<noise parameter>>
     degrees_of_freedom : float, array of float or "learned", default="learned"
         Of Student's law: known, or learned among the values given (``"learned"``: from 1 to 64).
         It has no part in Gaussian noise.
     noise_prior : (float, float), default=(1, 0.1)
         Shape and rate of the gamma prior of :math:`\sigma^{-2}`, for responses scaled to unit
-        variance (Student-t noise: unit median deviation, times that of a Gaussian).
+        variance (heavy tails: unit median deviation, times that of a Gaussian); negative binomial:
+        of the inverse of the dispersion.
     <<length-scale parameters>>
     sparse : bool, default=True
         Whether to learn the active set. With False every row is active.
@@ -77,6 +76,7 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
         kernel: Any = "rbf",
         *,
         noise: str = "gaussian",
+        offset: Any = None,
         degrees_of_freedom: Any = "learned",
         noise_prior: tuple[float, float] = (1, 0.1),
         length_scale: Any = "mean_distance",
@@ -105,6 +105,7 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
     ) -> None:
         self.kernel = kernel
         self.noise = noise
+        self.offset = offset
         self.degrees_of_freedom = degrees_of_freedom
         self.noise_prior = noise_prior
         self.length_scale = length_scale
@@ -151,10 +152,10 @@ class GKMRegressor(PredictiveRegression, RegressorMixin, GeneralizedKernelEstima
 
     def _fit(self, X: Any, y: Any) -> None:
         plan = self._check_sampling_parameters()
-        likelihood = resolve_noise(self.noise, self.degrees_of_freedom)
+        likelihood = resolve_noise(self.noise, self.degrees_of_freedom, type(self).__name__)
         prior = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
         rows = row_labels(X)
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
-        self._target, scaled = Target.measured(y, robust=self.noise == "student_t")
+        X, response, likelihood, prior = self._fit_law(X, y, likelihood, prior)
         self._name_data(rows, y, self._target.centre[0], self._target.spread[0])
-        self._fit_chains(X, scaled[:, 0], likelihood, plan, prior)
+        self._fit_chains(X, response, likelihood, plan, prior)

@@ -9,8 +9,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice, check_flag
+from ...inference.hybrid.laplace_backend import REQUIRES as LAPLACE
 from ...inference.hybrid.rules import even_draws
-from ...likelihoods import Logit, Probit
+from ...likelihoods.table import find_law
 from ...predictive.class_shares import normalized_shares
 from ..shared.class_face import ClassFace, encode_classes
 from ..shared.counts import check_count
@@ -22,7 +23,7 @@ from .memory import check_draws
 from .one_vs_rest import fit_one_vs_rest
 from .settings import check_search_parameters
 
-_LAWS: dict[str, Any] = {"logit": Logit(), "probit": Probit()}
+REQUIRES = tuple(need | {"averaged mean"} for need in LAPLACE)
 
 
 @documented
@@ -41,7 +42,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
     ----------
     kernel : {"rbf", "laplacian", "matern32", "matern52"}, default="rbf"
     bandwidth : {"shared", "per_feature"}, default="shared"
-    likelihood : {"logit", "probit"}, default="logit"
+    likelihood : {"logit", "probit", "scaled_logit"}, default="logit"
     evidence : {"laplace", "bic"}, default="laplace"
     amplitude_prior, bandwidth_prior : (float, float), default=(1, 1), (1, 1)
         Shape and rate of the gamma priors of :math:`1/\lambda` and :math:`1/\tau`.
@@ -177,7 +178,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
 
     def _fit(self, X: Any, y: Any) -> None:
         settings = check_search_parameters(self)
-        check_choice("likelihood", self.likelihood, tuple(_LAWS))
+        self._law()
         check_count("local_neighbors", self.local_neighbors, 2)
         check_draws(self)
         check_choice("integration", self.integration, INTEGRATIONS)
@@ -190,16 +191,21 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
             rows, response = in_content_order(rows, response, self.search_rows, self.screen)
             self._fit_models(self._prepare_training(rows), response, settings)
 
+    def _law(self) -> Any:
+        """Return the likelihood."""
+        law = find_law("likelihood", self.likelihood, ("labels",), REQUIRES, type(self).__name__)
+        return law()
+
     @property
     def _last_parameter(self) -> None:
         return None
 
-    def _open_backend(self) -> Any:
-        return self._open_laplace(self.likelihood)
+    def _open_backend(self, rows: Any = slice(None)) -> Any:
+        return self._open_laplace(self.likelihood, rows)
 
     def _probability(self, X: Any) -> np.ndarray:
         """Return P(y = classes_[1]) for two classes."""
-        law = _LAWS[self.likelihood]
+        law = self._law()
         found = [
             (parts.weights * law.averaged_mean(*parts[1:3])).sum(axis=0)
             for _, parts in self._components(self._points(X))
@@ -208,7 +214,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
 
     def _positive_draws(self, X: Any, count: int, joint: bool) -> np.ndarray:
         """Return draws of P(y = classes_[1]) for two classes."""
-        link = _LAWS[self.likelihood].mean
+        link = self._law().mean
         if joint:
             drawn = self._latent_draws(self._points(X), count)
             return np.concatenate([link(latent) for _, latent, _ in drawn], axis=1)
@@ -241,7 +247,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
         )
 
     def _link(self, probability: np.ndarray) -> np.ndarray:
-        return _LAWS[self.likelihood].link(probability)
+        return self._law().link(probability)
 
     def sample_proba(self, X: Any, *, thin: int = 1, joint: bool = False) -> np.ndarray:
         r"""Return draws of the class probabilities, for histograms of single cases.

@@ -90,6 +90,7 @@ class HybridSearchEstimator(SelectorMixin, Estimator):
     feature_inclusion_: np.ndarray
     _mark_of_a_fit = "models_"
     _log_mean: float | None = None  # of counts: what their function is centred at
+    _offsets: np.ndarray | None = None  # of counts: what is added to it at the training rows
 
     # parameters
 
@@ -105,7 +106,8 @@ class HybridSearchEstimator(SelectorMixin, Estimator):
     def _shared(self) -> bool:
         return self.bandwidth == "shared"
 
-    def _open_backend(self) -> Backend:
+    def _open_backend(self, rows: Any = slice(None)) -> Backend:
+        """Return the backend for some of the training rows."""
         limit = check_positive("memory_limit", self.memory_limit)
         device = check_choice("device", self.device, ("auto", "cpu", "cuda"))
         return open_backend(device, self.n_jobs, limit)
@@ -191,7 +193,8 @@ class HybridSearchEstimator(SelectorMixin, Estimator):
         require_room(self, len(rows))
         whole = len(rows) == len(response)
         part = columns if whole else np.ascontiguousarray(columns[:, rows])
-        search = self._search(backend, part, response[rows], settings, whole)
+        searching = backend if whole else self._open_backend(rows)
+        search = self._search(searching, part, response[rows], settings, whole)
         models = search.window()
         gaussian = not isinstance(backend, LaplaceBackend)
         local = not whole and (len(response) > GLOBAL_ROWS or not gaussian)
@@ -313,7 +316,7 @@ class HybridSearchEstimator(SelectorMixin, Estimator):
         """Return how many draws of the function ``thin`` leaves."""
         return -(-check_count("draws", self.draws) // thin)
 
-    def _open_laplace(self, response: str) -> LaplaceBackend:
+    def _open_laplace(self, response: str, rows: Any) -> LaplaceBackend:
         """Return the backend of a response that is not Gaussian."""
         if self.device == "cuda":
             raise ValueError(
@@ -321,4 +324,7 @@ class HybridSearchEstimator(SelectorMixin, Estimator):
             )
         freedom = check_positive("degrees_of_freedom", getattr(self, "degrees_of_freedom", 4.0))
         intercept = check_positive("intercept_variance", self.intercept_variance)
-        return LaplaceBackend(response, freedom, intercept, self.n_jobs, self._log_mean or 0.0)
+        offsets = None if self._offsets is None else self._offsets[rows]
+        return LaplaceBackend(
+            response, freedom, intercept, self.n_jobs, self._log_mean or 0.0, offsets
+        )

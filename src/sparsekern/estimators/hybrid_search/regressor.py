@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import check_choice, check_flag
+from ..._checks import check_choice, check_flag, check_positive
 from ...inference.chains.plan import Plan
 from ...inference.hybrid.comparator import sample_posterior
+from ...inference.hybrid.laplace_backend import REQUIRES as LAPLACE
 from ...inference.hybrid.posterior import GlobalPosterior
 from ...inference.hybrid.search import HybridSearch
-from ...likelihoods import Gaussian, NegativeBinomial, Poisson, StudentT
+from ...likelihoods.table import find_law
 from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
 from ..shared.counts import check_count
 from ..shared.documentation import documented
+from ..shared.exposure import check_counts, find_offset, log_exposure, without_exposure
 from ..shared.regressor_face import RegressorFace
 from ..shared.sampling_memory import check_plan
 from ..shared.target import Target, measure_response
@@ -34,10 +37,9 @@ from .family import GLOBAL_ROWS, INTEGRATIONS, HybridSearchEstimator
 from .memory import check_draws
 from .settings import check_search_parameters
 
-COUNTS = ("poisson", "negative_binomial")
-NOISES = ("gaussian", "student_t", *COUNTS)
+REQUIRES = (frozenset({"law", "normal noise"}), *(need | {"law"} for need in LAPLACE))
 _NOISE_PRIOR = (1.0, 0.1)
-_NOISE_PRIORS = {"student_t": (0.1, 1e-6)}  # nearly flat: heavy tails are for gross errors
+_NOISE_PRIOR_OF_HEAVY_TAILS = (0.1, 1e-6)  # nearly flat: heavy tails are for gross errors
 
 
 @documented
@@ -60,9 +62,7 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
         (Laplacian: :math:`\tau`).
     bandwidth : {"shared", "per_feature"}, default="shared"
         One :math:`\tau` for all features of a model, or one for each.
-    noise : {"gaussian", "student_t", "poisson", "negative_binomial"}, default="gaussian"
-        Law of the response. All but the first go through an inner Laplace approximation;
-        ``"poisson"`` and ``"negative_binomial"`` are for counts, whose log mean is the function.
+    <<search noise parameter>>
     degrees_of_freedom : float, default=4.0
         Of Student's law.
     intercept_variance : float, default=10.0
@@ -139,6 +139,7 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
         *,
         bandwidth: str = "shared",
         noise: str = "gaussian",
+        offset: Any = None,
         degrees_of_freedom: float = 4.0,
         intercept_variance: float = 10.0,
         evidence: str = "laplace",
@@ -177,6 +178,7 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.noise = noise
+        self.offset = offset
         self.degrees_of_freedom = degrees_of_freedom
         self.intercept_variance = intercept_variance
         self.evidence = evidence
@@ -231,7 +233,7 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
 
     def _fit(self, X: Any, y: Any) -> None:
         settings = check_search_parameters(self)
-        noise = check_choice("noise", self.noise, NOISES)
+        law = self._law()
         check_choice("grid", self.grid, GRIDS)
         check_count("local_neighbors", self.local_neighbors, 2)
         draws = check_draws(self)
@@ -240,31 +242,33 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
         check_plan(type(self).__name__, Plan(tune, draws, 1), chains)
         check_choice("integration", self.integration, INTEGRATIONS)
         search = check_choice("search", self.search, ("hybrid", "mcmc"))
-        if search == "mcmc" and not (self._shared and noise == "gaussian"):
+        if search == "mcmc" and not (self._shared and "normal noise" in law.provides):
             raise ValueError(
                 "search='mcmc' is for a shared bandwidth and Gaussian noise; use "
                 "bandwidth='shared' and noise='gaussian', or search='hybrid'."
             )
+        self._offsets = None
         self._open_backend()  # raises where the device is missing, before anything is changed
         X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
         X, y = in_content_order(X, y, self.search_rows, self.screen)
-        response = self._scale_response(y, noise)
-        columns = self._prepare_training(X)
+        column = self._offset_column = find_offset(self, law)
+        exposure = log_exposure(X, column)
+        response = self._scale_response(y, law, exposure)
+        self._offsets = None if column is None else exposure
+        columns = self._prepare_training(without_exposure(X, column))
         if search == "mcmc" and self._varies(columns):
             self._fit_mcmc(columns, response, settings)
         else:
             self._fit_models(columns, response, settings)
 
-    def _scale_response(self, y: Any, noise: str) -> np.ndarray:
+    def _scale_response(self, y: Any, law: Any, exposure: np.ndarray) -> np.ndarray:
         """Return y as the models see it, and remember how it was scaled."""
-        y, centre, spread = measure_response(y, robust=noise == "student_t")
-        counts = noise in COUNTS
-        if counts and ((y < 0).any() or (y != np.round(y)).any()):
-            raise ValueError(
-                f"noise={noise!r} needs counts, whole numbers from 0 on, as y; use "
-                "noise='gaussian' or 'student_t' for other responses."
-            )
-        self._log_mean = (float(np.log(centre)) if self.center else 0.0) if counts else None
+        y, centre, spread = measure_response(y, robust="heavy tails" in law.provides)
+        counts = law.support == "counts"
+        if counts:
+            check_counts(y, law)
+        rate = centre / float(np.exp(exposure).mean())
+        self._log_mean = (float(np.log(rate)) if self.center else 0.0) if counts else None
         self._target = Target(
             np.array([centre if check_flag("center", self.center) and not counts else 0.0]),
             np.array([spread if check_flag("scale", self.scale) and not counts else 1.0]),
@@ -273,13 +277,14 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
 
     def _prior_of(self, name: str) -> Any:
         if name == "noise_prior" and self.noise_prior is None:
-            return _NOISE_PRIORS.get(self.noise, _NOISE_PRIOR)
+            heavy = "heavy tails" in self._law().provides
+            return _NOISE_PRIOR_OF_HEAVY_TAILS if heavy else _NOISE_PRIOR
         return super()._prior_of(name)
 
-    def _open_backend(self) -> Any:
-        if self.noise == "gaussian":
-            return super()._open_backend()
-        return self._open_laplace(self.noise)
+    def _open_backend(self, rows: Any = slice(None)) -> Any:
+        if "normal noise" in self._law().provides:
+            return super()._open_backend(rows)
+        return self._open_laplace(self.noise, rows)
 
     @property
     def _unit(self) -> float:
@@ -287,8 +292,7 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
 
     @property
     def _last_parameter(self) -> str | None:
-        names = {"poisson": None, "negative_binomial": "dispersion"}
-        return names.get(self.noise, "noise_variance")
+        return self._law().last_parameter
 
     def _fit_mcmc(self, columns: np.ndarray, response: np.ndarray, settings: Any) -> None:
         """Sample features and parameters, and keep distinct models with their parameters."""
@@ -315,20 +319,29 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
 
     def _predictive(self, X: Any) -> list[PredictiveLaw]:
         points, law, target = self._points(X), self._law(), self._target
+        exposure = self._exposure(X)
 
         def blocks() -> Iterator[tuple[slice, Mixture]]:
             for block, parts in self._components(points):
-                yield block, Mixture(law, *parts[:3], *law.read_last(parts.last))
+                means = parts.means + exposure[block]
+                scale = law.read_last(parts.last)
+                yield block, Mixture(law, parts.weights, means, parts.variances, *scale)
 
         return [PredictiveLaw(blocks, len(points), target.centre[0], target.spread[0])]
 
     def _function_draws(self, X: Any, thin: int) -> np.ndarray:
-        points, law = self._points(X), self._law()
+        points, law, exposure = self._points(X), self._law(), self._exposure(X)
         found = self._latent_draws(points, self._count_draws(thin))
-        return np.concatenate([law.mean(latent) for _, latent, _ in found], axis=1)[..., None]
+        drawn = [law.mean(latent + exposure[block]) for block, latent, _ in found]
+        return np.concatenate(drawn, axis=1)[..., None]
+
+    def _exposure(self, X: Any) -> np.ndarray:
+        """Return the log exposure of new rows."""
+        check_is_fitted(self, "models_")
+        return log_exposure(validate_rows(self, X, reset=False), self._offset_column)
 
     def _law(self) -> Any:
-        if self.noise == "student_t":
-            return StudentT([float(self.degrees_of_freedom)])
-        laws = {"gaussian": Gaussian, "poisson": Poisson, "negative_binomial": NegativeBinomial}
-        return laws[self.noise]()
+        law = find_law("noise", self.noise, ("reals", "counts"), REQUIRES, type(self).__name__)
+        if "degrees of freedom" in law.provides:
+            return law([check_positive("degrees_of_freedom", self.degrees_of_freedom)])
+        return law()

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from ..._checks import check_choice, check_flag
 from ...inference.multiple_kernel.additive.left_out import choose_temperature
-from ...inference.multiple_kernel.latent import Latent, MultinomialProbit, Probit
+from ...inference.multiple_kernel.latent import REQUIRES, Latent
+from ...likelihoods.table import TABLE, offered
 from ..shared.class_face import ClassFace, encode_classes, responses_one_vs_rest
 from ..shared.documentation import documented
 from .family import MultipleKernelModel
@@ -131,7 +132,8 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         self : BayesianMKLClassifier
         """
         with self._all_or_nothing():
-            check_choice("likelihood", self.likelihood, (REGRESSION, PROBIT, MULTINOMIAL))
+            latent_laws = offered(("labels", "classes"), REQUIRES)
+            check_choice("likelihood", self.likelihood, (REGRESSION, *latent_laws))
             self._check_margin()
             calibrate = self._check_calibrate()
             prior = (0.2, 5.0) if self.vectors == "per_kernel" else (1.0, 1.0)
@@ -153,10 +155,10 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
             if self.likelihood == REGRESSION:
                 targets = (signs - probabilities.centre) / probabilities.spread
             elif self.likelihood == PROBIT:
-                targets = Probit(signs, probabilities.margin)
+                targets = Latent(TABLE[PROBIT](), signs, probabilities.margin)
             else:
                 n_outputs = len(self.classes_)
-                targets = MultinomialProbit(codes, n_outputs)
+                targets = Latent(TABLE[MULTINOMIAL](n_outputs), codes)
             asked = replace(asked, left_out=calibrate)
             record = self._fit_functions(features, targets, asked, n_outputs)
             self.temperature_ = 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from ...inference.multiple_kernel.latent import winning_probabilities
+from ...likelihoods._largest_normal import winning_probabilities
 from ...predictive.class_shares import normalized_shares
 
 REGRESSION, PROBIT, MULTINOMIAL = "regression", "probit", "multinomial_probit"

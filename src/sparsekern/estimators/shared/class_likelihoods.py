@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._checks import check_choice
-from ...likelihoods import Hinge, Logit, MultinomialProbit, Probit
 from ...likelihoods._contract import Likelihood
+from ...likelihoods.table import TABLE, Requires, find_law, offered, suits
 
-_LIKELIHOODS: dict[str, type[Likelihood]] = {"probit": Probit, "logit": Logit, "hinge": Hinge}
+_COMPARABLE = frozenset({"probabilities"})
 
 
-def choose_likelihood(name: Any, n_classes: int) -> tuple[Likelihood, bool]:
-    """Return the likelihood, and whether it stands for one-vs-rest models."""
-    name = check_choice("likelihood", name, tuple(_LIKELIHOODS))
-    if n_classes > 2 and name == "hinge":
+def choose_likelihood(
+    name: Any, n_classes: int, requires: Requires, engine: str
+) -> tuple[Likelihood, bool]:
+    """Return the likelihood, and whether it stands for one-vs-rest models.
+
+    ``requires`` is what the engine needs, ``engine`` the name of the estimator.
+    """
+    law = find_law("likelihood", name, ("labels",), requires, engine)
+    if n_classes == 2:
+        return law(), False
+    several = TABLE.get(f"multinomial_{law.name}")
+    if several is not None and suits(several, requires):
+        return several(n_classes), False
+    if not suits(law, (_COMPARABLE,)):
+        comparable = tuple(need | _COMPARABLE for need in requires)
+        others = " or ".join(repr(other) for other in offered(("labels",), comparable))
         raise ValueError(
-            "Only binary classification is supported with likelihood='hinge'. The type of the "
-            f"target is multiclass, with {n_classes} classes; use likelihood='probit' or 'logit', "
+            f"Only binary classification is supported with likelihood={law.name!r}. The type of "
+            f"the target is multiclass, with {n_classes} classes; use likelihood={others}, "
             "or wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
         )
-    if n_classes > 2 and name == "probit":
-        return MultinomialProbit(n_classes), False
-    return _LIKELIHOODS[name](), n_classes > 2
+    return law(), True

@@ -133,11 +133,22 @@ class DrawsEstimator(SamplingEstimator):
             does not keep it.
         """
         check_is_fitted(self, "n_draws_")
-        features = None if X is None else self._prepare(X)
-        return self._add_predictive(features, row_labels(X), random_state)
+        if X is None:
+            return self._add_predictive(None, None, random_state)
+        return self._add_predictive(
+            self._prepare(X), row_labels(X), random_state, self._offset_at(X)
+        )
+
+    def _offset_at(self, X: Any) -> np.ndarray | float:
+        """Return what is added to the function at new rows."""
+        return 0.0
 
     def _add_predictive(
-        self, features: np.ndarray | None, rows: np.ndarray | None, random_state: Any
+        self,
+        features: np.ndarray | None,
+        rows: np.ndarray | None,
+        random_state: Any,
+        offset: np.ndarray | float = 0.0,
     ) -> Any:
         """Do so for rows as predictions see them, with their labels."""
         tree = self.posterior_
@@ -149,7 +160,7 @@ class DrawsEstimator(SamplingEstimator):
             "give fewer rows at a time",
         )
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-        group, dataset = self._posterior.predictive_dataset(features, rows, rng)
+        group, dataset = self._posterior.predictive_dataset(features, rows, rng, offset)
         tree[group] = type(tree)(dataset)
         return tree
 

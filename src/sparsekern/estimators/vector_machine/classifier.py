@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit, ndtr, ndtri, softmax
+from scipy.special import logit, ndtr, ndtri, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
@@ -17,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice
 from ...inference.vector_machine.classification import (
+    REQUIRES,
+    TRUNCATED,
     Candidates,
     FittedClassifier,
     Method,
@@ -24,10 +26,11 @@ from ...inference.vector_machine.classification import (
     without_rows,
 )
 from ...inference.vector_machine.columns import HELD_NUMBERS
-from ...inference.vector_machine.factors import LOGIT, PROBIT, PROBIT_SLOPE, SCALED_LOGIT
 from ...inference.vector_machine.multiclass import FittedMultinomial, fit_multinomial
 from ...inference.vector_machine.weights import width_weights
 from ...kernels.resolve import Kernel
+from ...likelihoods.table import TABLE, find_law, offered, suits
+from ...likelihoods.terms import CODES, LOGIT, PROBIT
 from ...predictive.class_shares import normalized_shares
 from ..shared.class_face import ClassFace, encode_classes, responses_one_vs_rest
 from ..shared.kernel_widths import make_kernels
@@ -80,6 +83,8 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
     """Models of two classes, of each class against the rest, or of all classes at once."""
 
     multi_class: str
+    likelihood: str
+    inference: str
     classes_: np.ndarray
     # a step of a classifier costs more than one of a regression
     _candidate_numbers = (200, HELD_NUMBERS // 4)
@@ -87,6 +92,17 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
     def _make_method(self, n_candidates: int) -> Method:
         """Return how a model is fitted."""
         raise NotImplementedError
+
+    def _check_likelihood(self, truncated: bool) -> int:
+        """Return the code of the likelihood; ``truncated``: the method needs truncated latents."""
+        law = find_law("likelihood", self.likelihood, ("labels",), REQUIRES, type(self).__name__)
+        if truncated and not suits(law, TRUNCATED):
+            names = " or ".join(f"likelihood={name!r}" for name in offered(("labels",), TRUNCATED))
+            raise ValueError(
+                f"inference={self.inference!r} needs {names}, got likelihood={law.name!r}; set "
+                f"{names}, or inference='laplace'."
+            )
+        return CODES[law.name]
 
     def _fit_by_evidence(
         self, X: Any, y: Any
@@ -279,9 +295,8 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, VectorMachine):
 
     def _positive(self, latent: np.ndarray) -> np.ndarray:
         """Return the probability of +1 at latent values."""
-        if self._likelihood() == PROBIT:
-            return ndtr(latent)
-        return expit(PROBIT_SLOPE * latent if self._likelihood() == SCALED_LOGIT else latent)
+        name = next(name for name, code in CODES.items() if code == self._likelihood())
+        return TABLE[name]().mean(latent)
 
     def _likelihood(self) -> int:
         best = self._averages[0].best

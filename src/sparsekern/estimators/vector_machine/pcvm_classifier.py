@@ -11,7 +11,6 @@ from ..._checks import check_choice, check_pair, check_positive, check_share
 from ...inference.vector_machine.bound import half_normal_divergence, risk_bound
 from ...inference.vector_machine.classification import FittedClassifier, Method
 from ...inference.vector_machine.collect import KernelSampler
-from ...inference.vector_machine.factors import LIKELIHOODS
 from ...inference.vector_machine.gains import RULES
 from ...inference.vector_machine.selection import INFERENCES
 from ...kernels.resolve import Kernel
@@ -50,7 +49,7 @@ class PCVMClassifier(VectorMachineClassifier):
         Which one-dimensional evidence decides about a row: that of a normal or of a half-normal
         weight. The second takes many more rows and predicts no better. For ``"laplace"`` and
         ``"ep"``; ``"smoothed"`` has its own.
-    likelihood : {"probit", "scaled_logit"}, default="probit"
+    likelihood : {"probit", "logit", "scaled_logit"}, default="probit"
         ``"scaled_logit"`` is :math:`\sigma(\sqrt{8/\pi}f)`, the paper's for Laplace's method; the
         other methods need ``"probit"``.
     multi_class : {"one_vs_rest", "multinomial"}, default="one_vs_rest"
@@ -342,16 +341,11 @@ class PCVMClassifier(VectorMachineClassifier):
     def _make_method(self, n_candidates: int) -> Method:
         inference = check_choice("inference", self.inference, (*INFERENCES, "em", "mcmc"))
         selection = check_choice("selection", self.selection, ("gaussian", "truncated"))
-        likelihood = check_choice("likelihood", self.likelihood, ("probit", "scaled_logit"))
+        likelihood = self._check_likelihood(inference not in ("laplace", "smoothed"))
         if selection == "truncated" and inference not in ("laplace", "ep"):
             raise ValueError(
                 f"selection='truncated' cannot be combined with inference={inference!r}, which "
                 "has a rule of its own; use inference='laplace' or 'ep', or leave selection out."
-            )
-        if likelihood != "probit" and inference not in ("laplace", "smoothed"):
-            raise ValueError(
-                f"inference={inference!r} needs likelihood='probit', got {likelihood!r}; set "
-                "likelihood='probit', or inference='laplace'."
             )
         if self.multi_class == "multinomial" and inference != "laplace":
             raise ValueError(
@@ -361,7 +355,7 @@ class PCVMClassifier(VectorMachineClassifier):
         rule = "smoothed" if inference == "smoothed" else selection
         return Method(
             inference="em" if inference == "em" else INFERENCES.get(inference, 0),
-            likelihood=LIKELIHOODS[likelihood],
+            likelihood=likelihood,
             signed=True,
             rule=RULES[rule],
             min_gain=_LEAST_GAIN[rule] if self.min_gain is None else self.min_gain,

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..._checks import check_choice
 from ...inference.vector_machine.classification import Method
-from ...inference.vector_machine.factors import LIKELIHOODS
 from ...inference.vector_machine.gains import GAUSSIAN
 from ...inference.vector_machine.selection import INFERENCES
+from ...likelihoods.terms import LOGIT
 from ..shared.documentation import documented
 from .classifier import VectorMachineClassifier
 
@@ -33,7 +33,7 @@ class RVMClassifier(VectorMachineClassifier):
     <<machine kernel parameters>>
     inference : {"laplace", "ep"}, default="laplace"
         Laplace's method, or expectation propagation (``likelihood="probit"``).
-    likelihood : {"logit", "probit"}, default="logit"
+    likelihood : {"logit", "probit", "scaled_logit"}, default="logit"
     multi_class : {"one_vs_rest", "multinomial"}, default="one_vs_rest"
         More than two classes: a model of each class against the rest, or one softmax model of all,
         each class with rows of its own (``likelihood="logit"``, ``inference="laplace"``).
@@ -125,21 +125,16 @@ class RVMClassifier(VectorMachineClassifier):
 
     def _make_method(self, n_candidates: int) -> Method:
         inference = check_choice("inference", self.inference, ("laplace", "ep"))
-        likelihood = check_choice("likelihood", self.likelihood, ("logit", "probit"))
-        if inference == "ep" and likelihood != "probit":
-            raise ValueError(
-                f"inference='ep' needs likelihood='probit', got likelihood={likelihood!r}; set "
-                "likelihood='probit', or inference='laplace'."
-            )
-        if self.multi_class == "multinomial" and (inference, likelihood) != ("laplace", "logit"):
+        likelihood = self._check_likelihood(inference == "ep")
+        if self.multi_class == "multinomial" and (inference, likelihood) != ("laplace", LOGIT):
             raise ValueError(
                 "multi_class='multinomial' needs inference='laplace' and likelihood='logit', got "
-                f"inference={inference!r}, likelihood={likelihood!r}; use "
+                f"inference={inference!r}, likelihood={self.likelihood!r}; use "
                 "multi_class='one_vs_rest' with these."
             )
         return Method(
             inference=INFERENCES[inference],
-            likelihood=LIKELIHOODS[likelihood],
+            likelihood=likelihood,
             signed=False,
             rule=GAUSSIAN,
             min_gain=_LEAST_GAIN if self.min_gain is None else self.min_gain,

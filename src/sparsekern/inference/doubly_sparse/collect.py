@@ -16,7 +16,7 @@ from .sampler import DoublySparseSampler
 
 MOVES = (
     "birth", "death", "swap", "feature_birth", "feature_death", "feature_swap", "bandwidth",
-    "feature_pair", "temperature_swap",
+    "feature_pair", "temperature_swap", "joint",
 )  # fmt: skip
 
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ...likelihoods._contract import SAMPLED
 from ...model import LARGEST_SLAB, DoublySparseModel, check_compatible
 from ...priors import inclusion_log_odds, independent_log_weights
 from ..chains.plan import Plan
 from ..feature_search.graph import MOST_FEATURES, NEIGHBORS, correlation_graph
 from ..feature_search.pairs import promising_pairs, rank_polynomials
 from .continuous_spike import run_continuous_spike
+from .corrected_sweep import run_corrected
 from .first_feature import single_feature_evidence
 from .sweep import (
     DoublySparseDraws,
@@ -23,7 +25,6 @@ from .sweep import (
     run_doubly_sparse,
 )
 
-REQUIRES = frozenset({"working response"})
 _ALONE, _STRETCHED = 0, 3  # rows of DIRECTIONS
 _START_VECTORS = 10
 _PAIRS = 8  # of features, in each list of those that may matter only together
@@ -68,10 +69,17 @@ class DoublySparseSampler:
         n_monitored: int = 10,
     ) -> None:
         check_compatible(
-            model, "The Gibbs sampler", REQUIRES, "a likelihood with a Gaussian working response"
+            model, "The Gibbs sampler", SAMPLED, "a likelihood with a Gaussian working response"
         )
         n, p = features.shape
         latents = np.atleast_2d(model.likelihood.start_working(response[:1])).shape[0]
+        self._corrected = "working response" not in model.likelihood.provides
+        if model.spike_variance is not None and self._corrected:
+            raise ValueError(
+                f"spike_variance={model.spike_variance:g} cannot be used with the "
+                f"{model.likelihood.name} likelihood, which lacks: working response; leave "
+                "spike_variance=None."
+            )
         if model.spike_variance is not None and latents > 1:
             raise ValueError(
                 f"spike_variance={model.spike_variance:g} cannot be used with the "
@@ -179,7 +187,9 @@ class DoublySparseSampler:
             log_step=np.full(p, math.log(0.5)),
             steps=np.zeros(p, np.int64),
             slab=slab,
-            tallies=np.zeros((9, 2), np.int64),
+            tallies=np.zeros((10, 2), np.int64),
+            function=np.zeros(1 + self._largest + n if self._corrected else 0),
+            site_sums=np.zeros((3, n if self._corrected else 0)),
         )
         self._start_features(rng, chain, state)
         return state
@@ -256,7 +266,9 @@ class DoublySparseSampler:
         """Run compiled sweeps until ``stop``."""
         shared = (rngs[0], state, workspace, self.model.prior, self.settings, draws)
         lengths = (stop, plan.tune, plan.thin)
-        if self.model.spike_variance is None:
+        if self._corrected:
+            finite = run_corrected(*shared, *lengths)
+        elif self.model.spike_variance is None:
             finite = run_doubly_sparse(*shared, *lengths)
         else:
             finite = run_continuous_spike(*shared, self.model.spike_variance, *lengths)
@@ -275,5 +287,6 @@ class DoublySparseSampler:
         described = {name: value for name, value in vars(model).items() if name != "likelihood"}
         return [
             self.features, self.response, *self.settings, sorted(described.items()),
-            model.likelihood.name, sorted(vars(model.likelihood).items()),
+            model.likelihood.name,
+            *(part for item in sorted(vars(model.likelihood).items()) for part in item),
         ]  # fmt: skip

@@ -48,7 +48,9 @@ class DoublySparseState(NamedTuple):
     log_step: np.ndarray  # float64[p], walk on each bandwidth
     steps: np.ndarray  # int64[p], walks that shaped it
     slab: np.ndarray  # int64[n], 1 in the slab, 0 in the spike (nothing without a continuous spike)
-    tallies: np.ndarray  # int64[9, 2], attempts and acceptances after tuning
+    tallies: np.ndarray  # int64[10, 2], attempts and acceptances after tuning
+    function: np.ndarray  # float64[1 + m + n], see corrected moves (nothing where none is held)
+    site_sums: np.ndarray  # float64[3, n], what the next sites are made of (nothing likewise)
 
 
 class DoublySparseDraws(NamedTuple):

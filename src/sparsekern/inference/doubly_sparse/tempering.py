@@ -56,7 +56,9 @@ class TemperedState(NamedTuple):
     log_step: np.ndarray
     steps: np.ndarray
     slab: np.ndarray
-    tallies: np.ndarray  # int64[9, 2], of the coldest alone
+    tallies: np.ndarray  # int64[10, 2], of the coldest alone
+    function: np.ndarray
+    site_sums: np.ndarray
 
 
 @jit

@@ -8,10 +8,12 @@ import numpy as np
 
 from ...bases.kernel_columns import KernelColumns
 from ...kernels.evaluate import TABLE
+from ...likelihoods._contract import SAMPLED
 from ...model import Model, check_compatible
 from ...priors import beta_binomial_log_weights
 from ..chains.plan import Plan
 from ..moves.length_scale import FIXED
+from .corrected_sweep import run_corrected
 from .layout import Layout, compress, plain, tabulate
 from .sweep import (
     REFRESH_EVERY,
@@ -26,7 +28,6 @@ from .sweep import (
 # A kernel that compiled code cannot evaluate is tabulated: in full up to this many bytes, beyond
 # that the columns a leg of the chain may ask for.
 _FULL_TABLE_BYTES = 256 * 2**20
-REQUIRES = frozenset({"working response"})
 _NONE_DRAWN = np.zeros((0, 0), np.int64)
 _SLICES = {"free latents": [0, 1, 2], "": [0, 1], "several kernels": [1]}  # rows of DIRECTIONS
 
@@ -75,9 +76,10 @@ class GeneralizedKernelSampler:
         n_monitored: int = 10,
     ) -> None:
         check_compatible(
-            model, "The Gibbs sampler", REQUIRES, "a likelihood with a Gaussian working response"
+            model, "The Gibbs sampler", SAMPLED, "a likelihood with a Gaussian working response"
         )
         n = len(features)
+        self._corrected = "working response" not in model.likelihood.provides
         self.keep_states = keep_states
         self.model, self.features, self.response = model, features, response
         self.monitored_rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
@@ -120,8 +122,12 @@ class GeneralizedKernelSampler:
 
     @property
     def engine(self) -> str:
-        """Name of the compiled code: there is one for each likelihood."""
-        return f"run_sweeps-{type(self.model.likelihood).__name__}"
+        """Name of the compiled code: one for each likelihood, one for all that are corrected."""
+        return (
+            "run_corrected"
+            if self._corrected
+            else f"run_sweeps-{type(self.model.likelihood).__name__}"
+        )
 
     @property
     def basis(self) -> KernelColumns:
@@ -169,6 +175,7 @@ class GeneralizedKernelSampler:
             site_sums=np.zeros((3, total)),
             site_counts=np.zeros(2, np.int64),
             tallies=np.zeros((6, 2), np.int64),
+            function=np.zeros(1 + self._largest * kernels + total if self._corrected else 0),
         )
 
     def allocate(self, plan: Plan) -> Draws:
@@ -218,7 +225,8 @@ class GeneralizedKernelSampler:
             if self._by_leg:
                 goal = min(stop, int(state.sweep[0]) + self._leg_sweeps())
                 basis, drawn = self._tabulate(drawing_rng, state, goal)
-            smallest = run_sweeps(
+            run = run_corrected if self._corrected else run_sweeps
+            smallest = run(
                 rng, state, workspace, basis, self.prior, self.settings, draws, drawn,
                 goal, plan.tune, plan.thin, fresh,
             )  # fmt: skip
@@ -270,5 +278,6 @@ class GeneralizedKernelSampler:
                 parts.append(kernel.matrix(self.features[rows], self.features))
         return [
             *parts, *self.settings, *self.prior, model.likelihood.name, model.noise_prior,
-            model.sparse, model.jitter, sorted(vars(model.likelihood).items()),
+            model.sparse, model.jitter,
+            *(part for item in sorted(vars(model.likelihood).items()) for part in item),
         ]  # fmt: skip

@@ -62,6 +62,7 @@ class ChainState(NamedTuple):
     site_sums: np.ndarray  # float64[3, n], what the next sites are made of
     site_counts: np.ndarray  # int64[2], draws in the sums and updates made
     tallies: np.ndarray  # int64[6, 2], attempts and acceptances after tuning
+    function: np.ndarray  # float64[1 + m L + n], see corrected moves (nothing where none is held)
 
 
 class Draws(NamedTuple):
@@ -180,7 +181,7 @@ def sweep_once(rng, state, work, basis, prior, settings, drawn, tuning):
     if state.variances.shape[0] > 2:
         rate = move_amplitudes(
             rng, factor, prior, state.slice_width[0], work.root, work.projected,
-            state.tallies[AMPLITUDE],
+            state.tallies[AMPLITUDE], True,
         )  # fmt: skip
         if tuning and rate >= 0.0:
             state.slice_width[0] *= math.exp((sweep + 1.0) ** -0.6 * (rate - 0.44))

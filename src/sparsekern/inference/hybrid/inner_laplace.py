@@ -1,14 +1,16 @@
 r"""Evidence of Gaussian-process models with other responses, by an inner Laplace approximation.
 
-:math:`f\sim N(c1,K)`, :math:`K=\lambda k(E)+v_011^\top`; with the mode
+:math:`f\sim N(c,K)`, :math:`K=\lambda k(E)+v_011^\top`; with the mode
 :math:`\hat f=c+K\hat a` (see :mod:`.inner_mode`) and W the curvature of :math:`-\log p(y\mid f)`
 there,
 
 .. math::
     \ell(u)=\log p(y\mid\hat f)-\tfrac12\hat a^\top K\hat a-\tfrac12\log|I+W^{1/2}KW^{1/2}| .
 
-What a problem is told about the response: ``law``, a tuple of its code, the degrees of freedom of
-Student's law, :math:`v_0` and c.
+What a problem is told about the response: ``law``, a tuple of its code
+(:mod:`sparsekern.likelihoods.terms`), the degrees of freedom of Student's law, :math:`v_0`,
+the constant part of c, whether the last parameter matters to it, and what c has beside that at
+every row of the data (nothing: zero).
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ from ...kernels.feature_sums import kernel_of_sums
 from ...linalg.blas import solve_lower_rows
 from .compiled import pick, write_cross, write_sums, write_toggled
 from .inner_mode import find_mode
-from .responses import HAS_PARAMETER
 
 _JITTER = 1e-9  # of lambda: the kernel matrix has no noise to make it definite
 
@@ -44,15 +45,23 @@ def _scratch(n):
     size = n * (n + 1) // 2
     return (
         np.empty(size), np.empty(size), np.empty((n, n)), np.empty((n, n)), np.empty((5, n)),
-        np.zeros(n), np.zeros(n), np.empty(n), np.empty(n),
+        np.zeros(n), np.zeros(n), np.empty(n), np.empty(n), np.empty(n),
     )  # fmt: skip
+
+
+@jit
+def _write_means(rows, law, out):
+    """Write c at some rows."""
+    for i in range(rows.shape[0]):
+        out[i] = law[3] + (law[5][rows[i]] if law[5].shape[0] > 0 else 0.0)
 
 
 @jit
 def _evaluate(batch, b, u, rows, target, law, scratch):
     """Return l(u) of one problem and whether the mode was reached, from the one in ``scratch``."""
-    sums, values, kernel, root, memory, a, f, slopes, weights = scratch
-    code, freedom, intercept, mean = law
+    sums, values, kernel, root, memory, a, f, slopes, weights, mean = scratch
+    code, freedom, intercept = law[:3]
+    _write_means(rows, law, mean)
     write_sums(batch, b, u, rows, sums)
     kernel_of_sums(sums, batch.kind, values)
     _unpack_kernel(values, math.exp(u[0]), intercept, kernel)
@@ -78,7 +87,7 @@ def laplace_differences(batch, parameters, law, width, first, last, values, grad
     They are zero for the last parameter where the response has none.
     """
     m = parameters.shape[1]
-    active = m if law[0] in HAS_PARAMETER else m - 1
+    active = m if law[4] else m - 1
     scratch = _scratch(batch.rows.shape[1])
     u, ahead, behind = np.empty(m), np.empty(m), np.empty(m)
     for b in range(first, last):
@@ -122,8 +131,8 @@ def laplace_toggles(batch, parameters, changes, bandwidth, law, first, last, out
     n = batch.rows.shape[1]
     rows, target = batch.rows[0], batch.targets[0]
     scratch = _scratch(n)
-    sums, values, kernel, root, memory, a, f, slopes, weights = scratch
-    code, freedom, intercept, mean = law
+    sums, values, kernel, root, memory, a, f, slopes, weights, mean = scratch
+    code, freedom, intercept = law[:3]
     _evaluate(batch, 0, parameters, rows, target, law, scratch)
     start = a.copy()
     base = np.empty_like(sums)

@@ -1,6 +1,6 @@
 r"""The mode of a latent function, and the Laplace approximation there.
 
-:math:`f=c+g` with :math:`g\sim N(0,K)` and a constant c; the mode maximises
+:math:`f=c+g` with :math:`g\sim N(0,K)` and a known c, one number for each row; the mode maximises
 :math:`\Psi(a)=\log p(y\mid f)-\frac12a^\top Ka` over :math:`f=c+Ka`. Newton's method, with shorter
 steps where one goes too far, ends when what a step promises is too little to matter. It starts
 from the a of a similar problem if that is better than a = 0; if not, from the step that leads
@@ -15,9 +15,9 @@ import math
 import numpy as np
 
 from ..._jit import jit
+from ...likelihoods.terms import likely_value, response_terms, write_terms
 from ...linalg.blas import cholesky_in_place
 from ...linalg.triangular import solve_lower, solve_lower_transposed
-from .responses import expected_curvature, likely_value, response_terms
 
 _MOST_STEPS = 100
 _HALVINGS = 40
@@ -30,10 +30,9 @@ _ROUNDING = 1e-6  # promised by a step that may seem to lead downhill: digits ar
 @jit
 def _objective(code, target, f, a, mean, last, freedom, slopes, weights):
     """Return Psi; write slopes and curvatures."""
-    total = 0.0
+    total = write_terms(code, target, f, last, freedom, slopes, weights)
     for i in range(f.shape[0]):
-        value, slopes[i], weights[i] = response_terms(code, target[i], f[i], last, freedom)
-        total += value - 0.5 * a[i] * (f[i] - mean)
+        total -= 0.5 * a[i] * (f[i] - mean[i])
     return total
 
 
@@ -80,10 +79,10 @@ def _start(kernel, code, target, mean, last, freedom, a, f, slopes, weights, roo
     if value > least:
         return value
     for i in range(n):
-        f[i] = likely_value(code, target[i], mean)
+        f[i] = likely_value(code, target[i], mean[i])
     _objective(code, target, f, a, mean, last, freedom, slopes, weights)
     for i in range(n):
-        right[i] = weights[i] * (f[i] - mean) + slopes[i]
+        right[i] = weights[i] * (f[i] - mean[i]) + slopes[i]
     if _newton(kernel, right, weights, root, step, rise):
         a[:] = step
         f[:] = rise
@@ -165,7 +164,7 @@ def find_mode(kernel, code, target, mean, last, freedom, a, f, slopes, weights, 
             break
     value = _objective(code, target, f, a, mean, last, freedom, slopes, weights)
     for i in range(n):
-        weights[i] = expected_curvature(code, weights[i], last, freedom)
+        weights[i] = response_terms(code, target[i], f[i], last, freedom)[3]
     if not _factor(kernel, weights, root):
         return -math.inf, False
     for i in range(n):

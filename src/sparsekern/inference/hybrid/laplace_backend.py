@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...likelihoods.table import TABLE
+from ...likelihoods.terms import CODES, response_slopes
 from . import inner_laplace
 from ._contract import Batch
 from .cpu import CpuBackend
-from .responses import RESPONSES, response_slopes
 
+REQUIRES = (frozenset({"terms"}),)
 _WIDTH = 5e-3  # of differences in log parameters: of 1e-9 in the evidence, 4e-5 are left in H
 
 
@@ -21,7 +23,7 @@ class LaplaceBackend(CpuBackend):
     Parameters
     ----------
     response : str
-        One of :data:`.responses.RESPONSES`.
+        Name of a likelihood with terms (:data:`sparsekern.likelihoods.terms.CODES`).
     freedom : float
         Degrees of freedom of Student's law.
     intercept : float
@@ -29,6 +31,8 @@ class LaplaceBackend(CpuBackend):
     n_jobs : int or None
     mean : float
         Prior mean of the function.
+    offsets : ndarray or None
+        What is added to it at every row of the data.
 
     Attributes
     ----------
@@ -43,9 +47,14 @@ class LaplaceBackend(CpuBackend):
         intercept: float,
         n_jobs: int | None = None,
         mean: float = 0.0,
+        offsets: np.ndarray | None = None,
     ) -> None:
         super().__init__(n_jobs)
-        self._law = (RESPONSES[response], float(freedom), float(intercept), float(mean))
+        learns = getattr(TABLE[response], "last_parameter", None) is not None
+        self._law = (
+            CODES[response], float(freedom), float(intercept), float(mean), learns,
+            np.zeros(0) if offsets is None else np.ascontiguousarray(offsets),
+        )  # fmt: skip
         self.unsettled = 0
 
     def log_likelihood(self, batch: Batch, parameters: np.ndarray) -> np.ndarray:
@@ -103,6 +112,8 @@ class LaplaceBackend(CpuBackend):
         return means, variances
 
     def slope(self, targets: np.ndarray, latent: np.ndarray, last: float) -> np.ndarray:
-        """Return the slope of log p(y | f) in f."""
+        """Return the slope of log p(y | f) in f at all rows; ``latent`` is without offsets."""
         code, freedom = self._law[:2]
+        if len(self._law[5]):
+            latent = latent + self._law[5]
         return response_slopes(code, targets, latent, last, freedom)

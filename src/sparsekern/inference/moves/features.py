@@ -211,6 +211,33 @@ def swap_features(rng, basis, factor, spare, sums, other_sums, evidence, moves, 
     return evidence
 
 
+@jit
+def _walk_one(
+    rng, basis, factor, spare, sums, other_sums, evidence, place, log_step, steps, tuning, tallies
+):
+    """Walk on the bandwidth of one included feature; return the log evidence."""
+    feature, bandwidth = basis.features[place], basis.bandwidths[place]
+    move = math.exp(log_step[feature]) * rng.standard_normal()
+    proposal = bandwidth * math.exp(move)
+    _shift(basis, factor, feature, proposal - bandwidth, sums, other_sums)
+    value = load_from_sums(basis, spare, other_sums)
+    ratio = value - evidence + move - (proposal - bandwidth)
+    # a sum that is no number (a hopeless proposal, numerically) compares as false: refused
+    probability = math.exp(min(0.0, ratio)) if ratio > -math.inf else 0.0
+    tallies[WALK, 0] += 1
+    if rng.random() < probability:
+        tallies[WALK, 1] += 1
+        evidence = value
+        _take(factor, spare, sums, other_sums)
+        basis.bandwidths[place] = proposal
+    if tuning:
+        steps[feature] += 1
+        gain = min(0.5, steps[feature] ** -0.6)
+        target = log_step[feature] + gain * (probability - _WALK_TARGET)
+        log_step[feature] = min(max(target, _LOG_STEP_BOUNDS[0]), _LOG_STEP_BOUNDS[1])
+    return evidence
+
+
 @jit_apart
 def walk_bandwidths(
     rng, basis, factor, spare, sums, other_sums, evidence, rounds, log_step, steps, tuning, tallies
@@ -222,23 +249,21 @@ def walk_bandwidths(
     """
     for _ in range(rounds):
         for place in range(basis.n_features[0]):
-            feature, bandwidth = basis.features[place], basis.bandwidths[place]
-            move = math.exp(log_step[feature]) * rng.standard_normal()
-            proposal = bandwidth * math.exp(move)
-            _shift(basis, factor, feature, proposal - bandwidth, sums, other_sums)
-            value = load_from_sums(basis, spare, other_sums)
-            ratio = value - evidence + move - (proposal - bandwidth)
-            # a sum that is no number (a hopeless proposal, numerically) compares as false: refused
-            probability = math.exp(min(0.0, ratio)) if ratio > -math.inf else 0.0
-            tallies[WALK, 0] += 1
-            if rng.random() < probability:
-                tallies[WALK, 1] += 1
-                evidence = value
-                _take(factor, spare, sums, other_sums)
-                basis.bandwidths[place] = proposal
-            if tuning:
-                steps[feature] += 1
-                gain = min(0.5, steps[feature] ** -0.6)
-                target = log_step[feature] + gain * (probability - _WALK_TARGET)
-                log_step[feature] = min(max(target, _LOG_STEP_BOUNDS[0]), _LOG_STEP_BOUNDS[1])
+            evidence = _walk_one(
+                rng, basis, factor, spare, sums, other_sums, evidence, place, log_step, steps,
+                tuning, tallies,
+            )  # fmt: skip
+    return evidence
+
+
+@jit
+def walk_at_random(
+    rng, basis, factor, spare, sums, other_sums, evidence, rounds, log_step, steps, tuning, tallies
+):
+    """Make as many walks, each on a feature drawn at random: reversible, in whatever order."""
+    for _ in range(rounds * basis.n_features[0]):
+        evidence = _walk_one(
+            rng, basis, factor, spare, sums, other_sums, evidence,
+            rng.integers(0, basis.n_features[0]), log_step, steps, tuning, tallies,
+        )  # fmt: skip
     return evidence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._jit import jit_apart
+from ..._jit import jit, jit_apart
 from ...likelihoods._compiled import monitor, total_log_likelihood
 from ...linalg.copies import copy_vector
 from ...linalg.whitened_factor import VARIANCE
@@ -18,6 +18,22 @@ def store_function(rng, state, work, settings, draws, at):
         draws.intercept[at, c] = draw_coefficients(
             rng, factor, c, draws.coefficients[at, c], functions[c]
         )
+    _store_what_follows(state, work, settings, draws, at)
+
+
+@jit_apart
+def store_held_function(state, work, settings, draws, at):
+    """Write down the function that the state holds as kept draw ``at``, with what follows."""
+    n, largest = work.functions.shape[1], draws.coefficients.shape[2]
+    draws.intercept[at, 0] = state.function[0]
+    draws.coefficients[at, 0] = state.function[1 : 1 + largest]
+    work.functions[0] = state.function[state.function.shape[0] - n :]
+    _store_what_follows(state, work, settings, draws, at)
+
+
+@jit
+def _store_what_follows(state, work, settings, draws, at):
+    factor, functions = work.factor, work.functions
     draws.n_active[at] = state.n_active[0]
     for a in range(state.n_active[0]):
         draws.rows[at, a] = state.rows[a]

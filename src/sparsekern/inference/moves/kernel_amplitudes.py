@@ -24,8 +24,10 @@ def _log_evidence(factor, root, projected, variances, energy):
 
 
 @jit_apart
-def move_amplitudes(rng, factor, prior, step, root, projected, tally):
-    """Try a move of every amplitude in turn; the factor's root is left stale.
+def move_amplitudes(rng, factor, prior, step, root, projected, tally, forward):
+    """Try a move of every amplitude in turn, ``forward`` or from the last to the first.
+
+    The factor's root is left stale.
 
     ``step`` is the standard deviation of the walk on log amplitudes; ``tally`` counts its attempts
     and acceptances. Returns the mean acceptance probability of the walks, or -1 without any.
@@ -34,7 +36,8 @@ def move_amplitudes(rng, factor, prior, step, root, projected, tally):
     variances = factor.variances.copy()
     here = _log_evidence(factor, root, projected, variances, energy)
     total, walks = 0.0, 0
-    for kernel in range(1, variances.shape[0]):
+    for place in range(1, variances.shape[0]):
+        kernel = place if forward else variances.shape[0] - place
         old = math.sqrt(variances[kernel])
         walk = rng.random() < 0.5
         ratio = 0.0

@@ -34,12 +34,11 @@ _WINDOWS = 4  # of tuning, each as long as all before it; sites are made at the 
 
 
 @jit
-def _update_sites(sites, sums, count):
+def update_sites(response, precision, sums, count):
     """Turn sums over ``count`` draws (of f, its score and its curvature) into sites."""
-    for i in range(sites.shape[1]):
-        precision = max(sums[2, i] / count, _LEAST_PRECISION)
-        sites[0, i] = (sums[0, i] + sums[1, i] / precision) / count
-        sites[1, i] = precision
+    for i in range(response.shape[0]):
+        precision[i] = max(sums[2, i] / count, _LEAST_PRECISION)
+        response[i] = (sums[0, i] + sums[1, i] / precision[i]) / count
 
 
 @jit_apart
@@ -55,7 +54,7 @@ def learn_sites(rng, factor, data, sites, sums, counts, sweep, tune, coefficient
     while window > 1 and done < window and window > tune >> (_WINDOWS - 1):
         window >>= 1
     if done == window:
-        _update_sites(sites, sums, counts[0])
+        update_sites(sites[0], sites[1], sums, counts[0])
         sums[:] = 0.0
         counts[0] = 0
         counts[1] += 1

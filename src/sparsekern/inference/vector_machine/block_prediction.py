@@ -15,7 +15,8 @@ import numpy as np
 from ..._jit import jit
 from ...kernels.evaluate import kernel_against
 from ...kernels.exponential import exp_of_negative
-from .factors import PROBIT, PROBIT_SLOPE, SCALED_LOGIT
+from ...likelihoods.scaled_logit import PROBIT_SLOPE
+from ...likelihoods.terms import PROBIT, SCALED_LOGIT
 
 _ROWS = 512
 _C = (

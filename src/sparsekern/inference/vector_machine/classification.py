@@ -17,6 +17,8 @@ from .fit import FittedMachine, fit_machine
 from .machine import Problem
 from .prediction import class_probability, leave_one_out, log_class_probability
 
+REQUIRES = (frozenset({"terms", "averaged argument"}),)
+TRUNCATED = (frozenset({"truncated latents"}),)  # what ep, em and mcmc need beside these
 BLOCK_SIZE = 512
 _LARGEST = 1e100  # of a kernel's values
 

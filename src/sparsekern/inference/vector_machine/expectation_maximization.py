@@ -21,8 +21,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..._jit import jit
+from ...likelihoods.probit import probit_terms
 from .columns import CandidateColumns
-from .factors import PROBIT, factor_terms
 from .fit import FittedMachine
 from .machine import Problem, empty_machine
 from .selection import refresh
@@ -58,7 +58,7 @@ def _expected_response(labels, latent, out):
     """Write the mean of each truncated latent variable; return the log-likelihood."""
     total = 0.0
     for i in range(labels.shape[0]):
-        value, gradient, _ = factor_terms(PROBIT, labels[i], latent[i])
+        value, gradient, _, _ = probit_terms(labels[i], latent[i], 0.0, 0.0)
         out[i] = latent[i] + gradient
         total += value
     return total

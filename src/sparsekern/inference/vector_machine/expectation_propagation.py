@@ -1,11 +1,8 @@
 r"""Expectation propagation: probit likelihood sites and edge sites, parallel and damped.
 
-With the cavity (m, c) of :math:`f_n`, :math:`z=ym/\sqrt{1+c}` and the moments of the half line,
-
-.. math:: \tau'=\frac{r(r+z)}{1+cV},\qquad\nu'=\frac{y\,r\sqrt{1+c}+r(r+z)m}{1+cV}.
-
-All sites move at once, towards their fixed points by a damping that starts at one and is halved
-when the changes grow.
+The likelihood says what site matches it in a cavity
+(:func:`~sparsekern.likelihoods.probit.probit_tilted`). All sites move at once, towards their fixed
+points by a damping that starts at one and is halved when the changes grow.
 """
 
 from __future__ import annotations
@@ -15,10 +12,10 @@ import math
 import numpy as np
 
 from ..._jit import jit
+from ...likelihoods.probit import probit_tilted
 from ...linalg.blas import multiply_lower_rows
 from ...linalg.gram import weighted_gram
 from ...linalg.triangular import dot
-from ...random.half_line_moments import half_line_moments, log_normal_cdf
 from .edges import STALLED, cavity, edges_log_constant, move_edges, site_log_constant
 from .machine import fitted_values, log_prior_constant, solve
 
@@ -47,12 +44,8 @@ def _move_likelihood_sites(machine, labels, means, variances, damping):
     for i in range(labels.shape[0]):
         tau, nu = machine.tau[i], machine.nu[i]
         m, c = cavity(means[i], variances[i], tau, nu)
-        z = labels[i] * m / math.sqrt(1.0 + c)
-        constants += site_log_constant(m, c, tau, nu, log_normal_cdf(z))
-        ratio, centre, spread = half_line_moments(z)
-        below = 1.0 + c * spread
-        new_tau = ratio * centre / below
-        new_nu = (labels[i] * ratio * math.sqrt(1.0 + c) + ratio * centre * m) / below
+        log_constant, new_tau, new_nu = probit_tilted(labels[i], m, c)
+        constants += site_log_constant(m, c, tau, nu, log_constant)
         largest = max(
             largest,
             abs(new_tau - tau) / (1.0 / c + tau),

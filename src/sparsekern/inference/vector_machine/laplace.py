@@ -16,10 +16,10 @@ import math
 import numpy as np
 
 from ..._jit import jit
+from ...likelihoods.terms import write_terms
 from ...linalg.gram import weighted_gram
 from ...linalg.triangular import dot
 from .edges import fit_edges
-from .factors import all_factor_terms
 from .machine import fitted_values, log_prior_constant, solve
 from .orthant_quadratic import maximize_on_orthant
 
@@ -33,7 +33,7 @@ ROUNDING = 1e-14  # of the objective: a full step may seem to lose so much
 @jit
 def _objective(machine, problem, weight, latent, gradient, curvature):
     fitted_values(machine, weight, latent)
-    total = all_factor_terms(problem.likelihood, problem.labels, latent, gradient, curvature)
+    total = write_terms(problem.likelihood, problem.labels, latent, 0.0, 0.0, gradient, curvature)
     for a in range(machine.size[0]):
         total -= 0.5 * machine.alpha[a] * weight[a] * weight[a]
     return total

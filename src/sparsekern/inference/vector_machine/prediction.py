@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, log_expit, log_ndtr, ndtr
 
-from .factors import PROBIT, PROBIT_SLOPE, SCALED_LOGIT
+from ...likelihoods.scaled_logit import PROBIT_SLOPE
+from ...likelihoods.terms import PROBIT, SCALED_LOGIT
 from .machine import Machine
 
 

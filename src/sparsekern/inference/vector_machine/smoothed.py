@@ -16,9 +16,9 @@ import math
 import numpy as np
 
 from ..._jit import jit
+from ...likelihoods.terms import LOGIT, response_terms, write_terms
 from ...linalg.gram import weighted_gram
 from ...linalg.triangular import dot
-from .factors import LOGIT, all_factor_terms, factor_terms
 from .laplace import ROUNDING
 from .machine import fitted_values, log_prior_constant, solve
 
@@ -31,11 +31,11 @@ _SMALL = 1e-6
 @jit
 def _objective(machine, problem, weight, latent, gradient, curvature):
     fitted_values(machine, weight, latent)
-    total = all_factor_terms(problem.likelihood, problem.labels, latent, gradient, curvature)
+    total = write_terms(problem.likelihood, problem.labels, latent, 0.0, 0.0, gradient, curvature)
     for a in range(machine.size[0]):
         total -= 0.5 * machine.alpha[a] * weight[a] * weight[a]
         if a > 0:
-            total += factor_terms(LOGIT, 1.0, SHARPNESS * weight[a])[0]
+            total += response_terms(LOGIT, 1.0, SHARPNESS * weight[a], 0.0, 0.0)[0]
     return total
 
 
@@ -53,7 +53,7 @@ def refresh_smoothed(machine, problem):
             machine.nu[i] = gradient[i] + machine.tau[i] * latent[i]
         for a in range(size):
             if a > 0:
-                _, push, bend = factor_terms(LOGIT, 1.0, SHARPNESS * weight[a])
+                _, push, bend, _ = response_terms(LOGIT, 1.0, SHARPNESS * weight[a], 0.0, 0.0)
                 machine.edge_precision[a] = SHARPNESS * SHARPNESS * bend
                 machine.edge_shift[a] = SHARPNESS * push + machine.edge_precision[a] * weight[a]
             shift[a] = dot(machine.design[a], machine.nu, n) + machine.edge_shift[a]

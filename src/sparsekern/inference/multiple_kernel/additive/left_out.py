@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr
 
-from ..latent import winning_probabilities
+from ....likelihoods._largest_normal import winning_probabilities
 from .forms import ColumnForm
 from .posterior import AdditivePosterior
 

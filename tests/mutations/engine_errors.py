@@ -294,8 +294,8 @@ ENGINES = [
     Mutation(
         "inner-mode-prior-around-zero",
         f"{HYBRID}/inner_mode.py",
-        "total += value - 0.5 * a[i] * (f[i] - mean)",
-        "total += value - 0.5 * a[i] * f[i]",
+        "total -= 0.5 * a[i] * (f[i] - mean[i])",
+        "total -= 0.5 * a[i] * f[i]",
         "the prior is of the function without its constant",
         f"{INNER_MODE} -k evidence_of_large",
     ),

@@ -219,8 +219,8 @@ def test_the_need_is_near_the_peak(case, monkeypatch):
     model.set_params(progress=False)
     model.fit(rows, response)  # what is imported and compiled once has a peak of its own
     needs = {}
-    for file in ("multiple_kernel", "kernel_projection_parameters", "vector_machine",
-                 "sampling_memory"):  # fmt: skip
+    for file in ("multiple_kernel.family", "kernel_projection.parameters", "vector_machine.family",
+                 "shared.sampling_memory"):  # fmt: skip
         monkeypatch.setattr(
             f"sparsekern.estimators.{file}.require_memory",
             lambda needed, who, what, remedy: needs.update({what: needed}),

@@ -3,11 +3,13 @@
 import ast
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
 import sparsekern
 
+ROOT = Path(__file__).resolve().parents[2]
 ESTIMATORS = [getattr(sparsekern, name) for name in sparsekern.__all__ if name[0].isupper()]
 
 
@@ -31,3 +33,23 @@ def test_documented_defaults_are_the_real_ones(estimator):
         if found is not None:
             shown = found.group(1)
             assert ast.literal_eval(shown) == parameter.default, name
+
+
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+_FILE = re.compile(r"`([a-z_]+(?:/[a-z_]+)+\.py|[a-z_]+(?:/[a-z_]+)+/|_?[a-z]+\.py)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_pages_name_exist(page):
+    """A path in backticks is one of the package, of the tests or of the repository."""
+    roots = [ROOT, ROOT / "src" / "sparsekern", ROOT / "src" / "sparsekern" / "inference"]
+    roots += [ROOT / "tests", ROOT / "src" / "sparsekern" / "estimators", ROOT / "benchmarks"]
+    missing = []
+    for name in _FILE.findall(page.read_text()):
+        named = name.rstrip("/")
+        if any((root / named).exists() for root in roots):
+            continue
+        if "/" not in named and any((ROOT / "src").rglob(named)):
+            continue  # a file name alone, of the folder that the sentence is about
+        missing.append(name)
+    assert not missing

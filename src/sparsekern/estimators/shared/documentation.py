@@ -45,11 +45,11 @@ offset : str, int or None, default=None
     "noise parameter": _text(
         r"""
 noise : str, default="gaussian"
-    Law of the response given the function f: ``"gaussian"``; ``"student_t"`` and
-    ``"laplace"``, which bear outliers; for counts of mean :math:`e^f`, ``"poisson"`` or
-    ``"negative_binomial"`` (variance :math:`e^f+\alpha e^{2f}`, the dispersion :math:`\alpha`
-    learned). Counts are not scaled, f has the logarithm of their mean as an offset, and
-    predictions are those of counts.
+    Law of the response given the function f: ``"gaussian"``; ``"student_t"``, which
+    bears outliers, and ``"laplace"``, between the two; for counts of mean :math:`e^f`,
+    ``"poisson"`` or ``"negative_binomial"`` (variance :math:`e^f+\alpha e^{2f}`, the dispersion
+    :math:`\alpha` learned). Counts are not scaled, f has the logarithm of their mean as an
+    offset, and predictions are those of counts.
 offset : str, int or None, default=None
     Column of X, by name or position, that holds the exposure of counts: its logarithm is added
     to f, and it is no feature of the kernel.

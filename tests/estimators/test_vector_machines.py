@@ -554,7 +554,7 @@ def test_data_of_regressors(rows, target, words):
     [
         ({"inference": "hmc"}, "inference must be one of .*'laplace'.*; got 'hmc'"),
         ({"selection": "smoothed"}, "selection must be one of 'gaussian', 'truncated'"),
-        ({"likelihood": "logit"}, "likelihood must be one of 'probit', 'scaled_logit'"),
+        ({"likelihood": "cloglog"}, "likelihood must be one of 'probit', 'logit', 'scaled_logit'"),
         ({"multi_class": "ovo"}, "multi_class must be one of"),
         ({"min_gain": 0.0}, "min_gain must be positive"),
         ({"bias_precision": -1}, "bias_precision must be positive"),

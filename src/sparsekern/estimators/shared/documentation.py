@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from .noise_documentation import NOISE_PARAGRAPHS
 from .paragraphs import OTHER_FAMILIES
 
 Class = TypeVar("Class", bound=type)
@@ -36,28 +37,9 @@ n_jobs : int or None, default=None
 random_state : int, RandomState or None, default=None
     Seed."""
 
-PARAGRAPHS = OTHER_FAMILIES | {
-    "search noise parameter": """\
-noise : str, default="gaussian"
-    Law of the response: ``"gaussian"``, ``"student_t"``, ``"laplace"``, ``"poisson"`` or
-    ``"negative_binomial"``. All but the first go through an inner Laplace approximation; the
-    last two are for counts, whose log mean is the function.
-offset : str, int or None, default=None
-    Column of X, by name or position, that holds the exposure of counts: its logarithm is added
-    to the function, and it is no feature of the kernel.""",
-    "noise parameter": _text(
-        r"""
-noise : str, default="gaussian"
-    Law of the response given the function f: ``"gaussian"``; ``"student_t"`` and
-    ``"laplace"``, which bear outliers; for counts of mean :math:`e^f`, ``"poisson"`` or
-    ``"negative_binomial"`` (variance :math:`e^f+\alpha e^{2f}`, the dispersion :math:`\alpha`
-    learned). Counts are not scaled, f has the logarithm of their mean as an offset, and
-    predictions are those of counts.
-offset : str, int or None, default=None
-    Column of X, by name or position, that holds the exposure of counts: its logarithm is added
-    to f, and it is no feature of the kernel.
-"""
-    ),
+PARAGRAPHS = {
+    **OTHER_FAMILIES,
+    **NOISE_PARAGRAPHS,
     "kernel parameter": """\
 kernel : str, kernel object, callable, "precomputed", or list, default="rbf"
     ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"linear"``

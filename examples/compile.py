@@ -19,7 +19,7 @@ from sparsekern import (
     SparseGPClassifier,
 )
 
-X, VALUES = [[0.0], [1.0], [2.0]], [0.0, 1.0, 1.5]
+X, VALUES, COUNTS = [[0.0], [1.0], [2.0]], [0.0, 1.0, 1.5], [0, 1, 3]
 SHORT = {"draws": 2, "tune": 2, "chains": 1, "progress": False}
 _CLASSES = {
     "probit": [0, 1, 1], "logit": [0, 1, 1], "hinge": [0, 1, 1], "multinomial": [0, 1, 2],
@@ -28,8 +28,9 @@ _CLASSES = {
 
 def compile_family(classifier, regressor) -> None:
     """Fit everything once to next to nothing."""
-    for noise in ("gaussian", "student_t"):
+    for noise in ("gaussian", "student_t", "laplace"):
         regressor(noise=noise, **SHORT).fit(X, VALUES).predict(X)
+    regressor(noise="poisson", **SHORT).fit(X, COUNTS).predict(X)  # and all laws by their terms
     for name, labels in _CLASSES.items():
         likelihood = "probit" if name == "multinomial" else name
         classifier(likelihood=likelihood, **SHORT).fit(X, labels).predict(X)

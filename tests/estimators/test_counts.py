@@ -66,7 +66,7 @@ def test_densities_are_those_of_the_mixture(family):
     )
     pointwise = model.pointwise_log_likelihood().reshape(each.shape)
     np.testing.assert_allclose(pointwise, np.log(each), rtol=1e-8, atol=1e-8)
-    total = model.posterior_.posterior["log_likelihood"].values.ravel()
+    total = model.posterior_.sample_stats["log_likelihood"].values.ravel()
     np.testing.assert_allclose(pointwise.sum(axis=1), total, rtol=1e-9)
     _, std = model.predict(X, return_std=True)
     variance = (mean + mean**2 / size).mean(axis=0) + mean.var(axis=0)

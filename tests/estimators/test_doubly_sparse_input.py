@@ -417,8 +417,12 @@ def test_parameters_of_one_estimator():
     ):
         with pytest.raises(ValueError, match=words):
             regress(**parameters)
-    with pytest.raises(ValueError, match="likelihood must be one of 'probit', 'logit', 'hinge'"):
+    with pytest.raises(
+        ValueError, match=r"'poisson' .*: it is for counts, not for labels; use .*'hinge'"
+    ):
         classify(likelihood="poisson")
+    with pytest.raises(ValueError, match="likelihood must be one of 'probit', 'logit', 'hinge'"):
+        classify(likelihood="cauchit")
     with pytest.raises(ValueError, match=r"likelihood='hinge'.*3 classes.*likelihood='probit'"):
         classify(y=np.arange(60) % 3, likelihood="hinge")
 

@@ -152,7 +152,7 @@ def test_new_responses_on_request(case):
     new = model.add_posterior_predictive(FRAME.iloc[3:7], random_state=1)["predictions"]["y"]
     assert new.dims == ("chain", "draw", "row")
     assert_array_equal(new["row"], INDEX[3:7])
-    del model._posterior_tree  # as a copy has it
+    getattr(model, "_sampled", model).__dict__.pop("_posterior_tree")  # as a copy has it
 
 
 def test_new_classes_have_the_predicted_frequencies():

@@ -1,6 +1,7 @@
 """Joint law of parameters and labels of the kernel projection models, both ways."""
 
 import inspect
+import re
 import textwrap
 from typing import NamedTuple
 
@@ -92,7 +93,7 @@ def rewritten(function, *changes, **replacements):
     ``replacements`` are names that it uses. Nothing is cached on disk.
     """
     source = function.py_func
-    text = textwrap.dedent(inspect.getsource(source)).replace("@jit\n", "")
+    text = re.sub(r"@jit\w*\n", "", textwrap.dedent(inspect.getsource(source)))
     for old, new in changes:
         assert old in text, f"{source.__name__} has no {old!r}"
         text = text.replace(old, new)

@@ -315,7 +315,7 @@ def test_information_that_is_rounding_makes_no_precision_of_zero():
     machine = fitted.machine
     machine.alpha[1] = 1.0 / machine.variance[1]
     s, _ = own_information(machine, problem, 1)
-    assert s >= 1e-13 / machine.variance[1]
+    assert s >= 1e-13 * (1.0 / machine.variance[1])
 
 
 def test_a_wide_kernel_is_not_stuck_where_no_column_gains_alone():

@@ -168,12 +168,11 @@ class ExpansionPosterior:
 
         ``offset`` is added to the function.
         """
-        offset = np.broadcast_to(offset, len(features))
         assert isinstance(self.likelihood, ResponseLaw)
         variance = self.noise_variances.reshape(-1, 1)
         parameters = self.parameters.reshape(self.n_draws, 1, -1)
         blocks = [
-            self.likelihood.sample(rng, latent + offset[block], variance, parameters)
+            self.likelihood.sample(rng, _shifted(latent, offset, block), variance, parameters)
             for block, latent in self.latent_blocks(features)
         ]
         return np.concatenate(blocks, axis=1)
@@ -181,11 +180,16 @@ class ExpansionPosterior:
     def pointwise_log_likelihood(self, features: np.ndarray, response: np.ndarray) -> np.ndarray:
         """Return log p(y_i | draw) of training rows, shape (chains, draws, rows)."""
         out = np.empty((self.n_draws, len(features)))
-        offset = np.broadcast_to(self.training_offset, len(features))
+        offset = self.training_offset
         variance = self.noise_variances.reshape(-1, 1)
         parameters = self.parameters.reshape(self.n_draws, 1, -1)
         for block, latent in self.latent_blocks(features):
             out[:, block] = self.likelihood.log_likelihood(
-                response[block], latent + offset[block], variance, parameters
+                response[block], _shifted(latent, offset, block), variance, parameters
             )
         return out.reshape(*self.counts.shape, len(features))
+
+
+def _shifted(latent: np.ndarray, offset: np.ndarray | float, block: slice) -> np.ndarray:
+    """Return functions with what is added to them at the rows of a block, if anything."""
+    return latent + (offset[block] if isinstance(offset, np.ndarray) else offset)

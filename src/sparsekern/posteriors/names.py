@@ -62,7 +62,7 @@ def row_labels(table: Any) -> np.ndarray | None:
     """
     if not hasattr(table, "iloc"):  # a list has an ``index`` too
         return None
-    labels = np.asarray(table.index)
+    labels = np.array(table.index)  # a copy: the user may change theirs
     if labels.ndim == 1 and labels.dtype.kind in "iufM":
         return labels
     return np.array([str(label) for label in table.index])

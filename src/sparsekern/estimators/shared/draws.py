@@ -35,7 +35,7 @@ class DrawsEstimator(SamplingEstimator):
     ) -> None:
         """Remember the user's words and units for the training data; y is as it was given."""
         self._names = Names(
-            response=y,
+            response=np.array(y),  # a copy: the user may change theirs
             rows=rows,
             features=getattr(self, "feature_names_in_", None),
             classes=getattr(self, "classes_", None),

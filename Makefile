@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
-# a file of tests stays in one process: what its tests share is made once
-WORKERS := -n 2 --dist loadfile
+# each process begins with one half of the tests, in order, so that what a file shares is made once
+WORKERS := -n 2 --dist worksteal
 
 .PHONY: setup demo test test-all bench cases lint clean
 

@@ -5,7 +5,7 @@ compiled backend on all cores of the host (the aim is 10 times as long) and on o
 `neighbourhood`: its 20,000 toggles beside as many bare batched Cholesky factorisations of order
 200, by Triton's kernel and by torch alone; `local`: a million local models of 50 rows, one model,
 mode and 15-point rule (30 seconds). Times in seconds. That the numbers are the compiled backend's
-is tested in `tests/numerics/test_hybrid_evidence.py`, on the device where there is one.
+is tested in `tests/numerics/hybrid/test_evidence.py`, on the device where there is one.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ HYBRID = "inference/hybrid"
 VECTOR = "inference/vector_machine"
 KERNELS = "inference/multiple_kernel"
 PROJECTION = "inference/kernel_projection"
-PROJECTION_MOVES = "numerics/test_projection_moves.py"
+PROJECTION_MOVES = "numerics/kernel_projection/test_moves.py"
 PROJECTION_SEARCH = "inference/kernel_projection/search.py"
-INNER_MODE = "numerics/test_hybrid_inner_mode.py"
+INNER_MODE = "numerics/hybrid/test_inner_mode.py"
 
 ENGINES = [
     Mutation(
@@ -17,7 +17,7 @@ ENGINES = [
         "value = constant - (shape * parameters + inverse).sum(axis=1)",
         "value = constant - ((shape - 1.0) * parameters + inverse).sum(axis=1)",
         "the prior is of the inverse, the parameter its negative logarithm",
-        "numerics/test_hybrid_evidence.py -k density_of_log",
+        "numerics/hybrid/test_evidence.py -k density_of_log",
     ),
     Mutation(
         "laplace-evidence-with-twice-the-constant",
@@ -25,7 +25,7 @@ ENGINES = [
         "0.5 * u.shape[1] * math.log(2.0 * math.pi)",
         "u.shape[1] * math.log(2.0 * math.pi)",
         "half the logarithm of 2 pi for every parameter",
-        "numerics/test_hybrid_evidence.py -k against_quadrature",
+        "numerics/hybrid/test_evidence.py -k against_quadrature",
     ),
     Mutation(
         "model-prior-without-its-binomial",
@@ -33,7 +33,7 @@ ENGINES = [
         "- gammaln(size + 1) - gammaln(p - size + 1)",
         "- gammaln(p - size + 1)",
         "models of a size share its probability",
-        "numerics/test_hybrid_search.py -k prior_of_models",
+        "numerics/hybrid/test_search.py -k prior_of_models",
     ),
     Mutation(
         "comparator-adapts-for-ever",
@@ -41,7 +41,7 @@ ENGINES = [
         "            if sweep < tune:\n",
         "            if sweep >= 0:\n",
         "a chain that adapts to its past has no invariant law",
-        "numerics/test_frozen_adaptation.py -k hybrid",
+        "numerics/generalized_kernel/test_frozen_adaptation.py -k hybrid",
     ),
     Mutation(
         "comparator-without-the-old-prior",
@@ -49,7 +49,7 @@ ENGINES = [
         "            ratio -= _log_prior(u, shapes, rates)\n",
         "",
         "the ratio needs the prior at both ends",
-        "numerics/test_hybrid_search.py -k parameters_against_quadrature",
+        "numerics/hybrid/test_search.py -k parameters_against_quadrature",
     ),
     Mutation(
         "mixture-variance-within-only",
@@ -57,7 +57,7 @@ ENGINES = [
         "return own + (self.law.mean(f) - centre) ** 2",
         "return own + 0.0 * centre",
         "a mixture spreads between its components too",
-        "numerics/test_hybrid_pieces.py -k mixture",
+        "numerics/hybrid/test_pieces.py -k mixture",
     ),
     Mutation(
         "mixture-quantiles-without-noise",
@@ -65,7 +65,7 @@ ENGINES = [
         "return None, self.noise + self.variances",
         "return None, 0.0 * self.noise + self.variances",
         "a new response has noise",
-        "numerics/test_hybrid_pieces.py -k mixture",
+        "numerics/hybrid/test_pieces.py -k mixture",
     ),
     Mutation(
         "hybrid-prediction-without-the-square",
@@ -73,7 +73,7 @@ ENGINES = [
         "max(amplitude - amplitude * amplitude * explained, 0.0)",
         "max(amplitude - amplitude * explained, 0.0)",
         "what the data explain goes with the square of the amplitude",
-        "numerics/test_hybrid_evidence.py -k predictions_against",
+        "numerics/hybrid/test_evidence.py -k predictions_against",
     ),
     Mutation(
         "ep-site-with-the-wrong-moment",
@@ -81,7 +81,7 @@ ENGINES = [
         "below = 1.0 + variance * spread",
         "below = 1.0 + variance",
         "the site must give the tilted variance",
-        "numerics/test_vector_machine_posteriors.py -k 'tilted or ep'",
+        "numerics/vector_machine/test_posteriors.py -k 'tilted or ep'",
     ),
     Mutation(
         "ep-constant-with-a-whole-logarithm",
@@ -89,7 +89,7 @@ ENGINES = [
         "log_mass + 0.5 * math.log(more)",
         "log_mass + math.log(more)",
         "a normal integral has the root of the ratio of precisions",
-        "numerics/test_vector_machine_posteriors.py -k 'exact or evidence'",
+        "numerics/vector_machine/test_posteriors.py -k 'exact or evidence'",
     ),
     Mutation(
         "em-precision-with-half-less",
@@ -97,7 +97,7 @@ ENGINES = [
         "(shape + 0.5) / (rate + 0.5 * weight[1:] ** 2)\n        slope",
         "shape / (rate + 0.5 * weight[1:] ** 2)\n        slope",
         "each weight adds half to the shape of its precision",
-        "numerics/test_vector_machine_em.py -k monotone",
+        "numerics/vector_machine/test_em.py -k monotone",
     ),
     Mutation(
         "laplace-sites-with-a-whole-square",
@@ -105,7 +105,7 @@ ENGINES = [
         "evidence -= latent[i] * (gradient[i] + 0.5 * machine.tau[i] * latent[i])",
         "evidence -= latent[i] * (gradient[i] + machine.tau[i] * latent[i])",
         "the quadratic at the mode has a half",
-        "numerics/test_vector_machine_posteriors.py -k quadrature",
+        "numerics/vector_machine/test_posteriors.py -k quadrature",
     ),
     Mutation(
         "gain-without-the-half-line",
@@ -113,7 +113,7 @@ ENGINES = [
         "value += math.log(2.0) + log_normal_cdf(u)",
         "value += log_normal_cdf(u)",
         "a half-normal law has twice the density",
-        "numerics/test_vector_machine_pieces.py -k gain",
+        "numerics/vector_machine/test_pieces.py -k gain",
     ),
     Mutation(
         "relevance-share-of-all-rows",
@@ -121,7 +121,7 @@ ENGINES = [
         "x[worth] = (n * only - 1.0) / ((n - 1.0) * only)",
         "x[worth] = (n * only - 1.0) / (n * only)",
         "the noise moves with the precision: n - 1, not n",
-        "numerics/test_vector_machine_regression.py -k share",
+        "numerics/vector_machine/test_regression.py -k share",
     ),
     Mutation(
         "left-out-with-the-wrong-spread",
@@ -129,7 +129,7 @@ ENGINES = [
         "* left, variance * left",
         "* left, variance",
         "without the row's factor its latent value spreads more",
-        "numerics/test_vector_machine_left_out.py -k moments",
+        "numerics/vector_machine/test_left_out.py -k moments",
     ),
     Mutation(
         "left-out-density-without-noise",
@@ -137,7 +137,7 @@ ENGINES = [
         "deviation = np.sqrt(variance + self.noise_variance)",
         "deviation = np.sqrt(variance)",
         "a new output has noise",
-        "numerics/test_vector_machine_left_out.py -k regression",
+        "numerics/vector_machine/test_left_out.py -k regression",
     ),
     Mutation(
         "logit-averaged-with-twice-the-variance",
@@ -145,7 +145,7 @@ ENGINES = [
         "np.pi * variance / 8.0",
         "np.pi * variance / 4.0",
         "MacKay's constant is pi / 8",
-        "numerics/test_vector_machine_left_out.py -k probability_of",
+        "numerics/vector_machine/test_left_out.py -k probability_of",
     ),
     Mutation(
         "gibbs-precision-with-half-less",
@@ -153,7 +153,7 @@ ENGINES = [
         "rng.standard_gamma(shape + 0.5) / scale",
         "rng.standard_gamma(shape) / scale",
         "each weight adds half to the shape of its precision",
-        "numerics/test_vector_machine_gibbs.py -k learned",
+        "numerics/vector_machine/test_gibbs.py -k learned",
     ),
     Mutation(
         "bound-without-an-entropy",
@@ -161,7 +161,7 @@ ENGINES = [
         "total += 0.5 * (block.log_determinant + d)",
         "total += 0.5 * d",
         "the entropy of the sample weights has the determinant",
-        "numerics/test_multiple_kernel_bound.py -k bound_is",
+        "numerics/multiple_kernel/test_bound.py -k bound_is",
     ),
     Mutation(
         "kernel-weights-from-means-alone",
@@ -169,7 +169,7 @@ ENGINES = [
         "precision += weight * (centre @ centre.T + n * samples.covariance)",
         "precision += weight * (centre @ centre.T)",
         "intermediate outputs are not known: their second moments count",
-        "numerics/test_multiple_kernel_bound.py -k lowers",
+        "numerics/multiple_kernel/test_bound.py -k lowers",
     ),
     Mutation(
         "prediction-with-the-precision-as-noise",
@@ -177,7 +177,7 @@ ENGINES = [
         "output.bias_variance + float(output.noise_precision.mean_inverse)",
         "output.bias_variance + float(output.noise_precision.mean)",
         "the noise's variance is the expected inverse of its precision",
-        "numerics/test_multiple_kernel_bound.py -k predictive",
+        "numerics/multiple_kernel/test_bound.py -k predictive",
     ),
     Mutation(
         "gamma-divergence-with-a-wrong-sign",
@@ -185,7 +185,7 @@ ENGINES = [
         "terms = terms + a * np.log(b / scale)",
         "terms = terms - a * np.log(b / scale)",
         "a divergence that can be negative",
-        "numerics/test_multiple_kernel_bound.py -k divergence",
+        "numerics/multiple_kernel/test_bound.py -k divergence",
     ),
     Mutation(
         "latent-part-with-a-whole-square",
@@ -193,7 +193,7 @@ ENGINES = [
         "part = np.sum(log_constants) + 0.5 * np.sum(shift**2)",
         "part = np.sum(log_constants) + np.sum(shift**2)",
         "half of the squared shift is left in the bound",
-        "numerics/test_multiple_kernel_variants.py -k 'probit or latent'",
+        "numerics/multiple_kernel/test_variants.py -k 'probit or latent'",
     ),
     Mutation(
         "additive-bound-without-the-gap",
@@ -201,7 +201,7 @@ ENGINES = [
         "            bound += float(np.sum(half * (factor.mean_log - np.log(factor.mean))))\n",
         "",
         "the mean of a logarithm is not the logarithm of the mean",
-        "numerics/test_additive_kernels.py -k 'bound_is or gradient'",
+        "numerics/multiple_kernel/test_additive_kernels.py -k 'bound_is or gradient'",
     ),
     Mutation(
         "additive-left-out-without-its-gap",
@@ -209,7 +209,7 @@ ENGINES = [
         "return mean, noise / gap +",
         "return mean, noise +",
         "a row left out is less certain than one that was seen",
-        "numerics/test_additive_left_out.py -k moments",
+        "numerics/multiple_kernel/test_additive_left_out.py -k moments",
     ),
     Mutation(
         "path-step-adapts-for-ever",
@@ -217,7 +217,7 @@ ENGINES = [
         "    if tuning:\n        gain = 3.0",
         "    if True:\n        gain = 3.0",
         "a chain that adapts to its past has no invariant law",
-        "numerics/test_frozen_adaptation.py -k 'projections and not noise'",
+        "numerics/generalized_kernel/test_frozen_adaptation.py -k 'projections and not noise'",
     ),
     Mutation(
         "path-energy-without-the-prior",
@@ -249,7 +249,7 @@ ENGINES = [
         "ratio = value - current - 2.0 * shape * log_factor",
         "ratio = value - current - shape * log_factor",
         "the variance goes with the square of the factor",
-        "numerics/test_projection_geweke.py -k latent_noise",
+        "numerics/kernel_projection/test_geweke.py -k latent_noise",
     ),
     Mutation(
         "least-squares-evidence-without-a-determinant",
@@ -257,7 +257,7 @@ ENGINES = [
         "                total -= math.log(work.root[i, i])\n",
         "",
         "the coefficients' posterior precision is integrated out",
-        "numerics/test_projection_least_squares.py -k dense_normal",
+        "numerics/kernel_projection/test_least_squares.py -k dense_normal",
     ),
     Mutation(
         "new-rows-not-centred",
@@ -265,7 +265,7 @@ ENGINES = [
         "rows - self.column_means - means[:, None] + grand",
         "rows - means[:, None]",
         "new rows are centred by the training rows (their own mean alone cancels anyway)",
-        "numerics/test_projections.py -k 'centring or new_rows'",
+        "numerics/kernel_projection/test_projections.py -k 'centring or new_rows'",
     ),
     Mutation(
         "distance-from-the-origin",
@@ -273,7 +273,7 @@ ENGINES = [
         "self.kernel.diagonal(features) - 2.0 * means + grand",
         "self.kernel.diagonal(features) - 2.0 * means",
         "the squared distance from the centre holds the centre's own square",
-        "numerics/test_projections.py -k 'everything or centring'",
+        "numerics/kernel_projection/test_projections.py -k 'everything or centring'",
     ),
     Mutation(
         "inner-mode-step-without-the-weights",

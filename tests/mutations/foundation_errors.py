@@ -3,7 +3,7 @@
 from mutation import Mutation
 
 CONTRACT = "contracts/test_likelihood_contract.py"
-IDENTITIES = "numerics/test_doubly_sparse_identities.py"
+IDENTITIES = "numerics/doubly_sparse/test_identities.py"
 
 FOUNDATIONS = [
     Mutation(
@@ -44,7 +44,7 @@ FOUNDATIONS = [
         "if difference > _CANCELLED * energy:",
         "if True:",
         "where all digits cancel the scale moves run away",
-        "numerics/test_extreme_scales.py -k form",
+        "numerics/generalized_kernel/test_extreme_scales.py -k form",
     ),
     Mutation(
         "probit-radius-with-a-degree-less",
@@ -52,7 +52,7 @@ FOUNDATIONS = [
         "rng.standard_gamma(0.5 * n) / form",
         "rng.standard_gamma(0.5 * (n - 1)) / form",
         "n latent variables have a squared length of n degrees of freedom",
-        "numerics/test_move_invariance.py -k latents",
+        "numerics/generalized_kernel/test_move_invariance.py -k latents",
     ),
     Mutation(
         "logit-response-twice-as-far",
@@ -86,7 +86,7 @@ FOUNDATIONS = [
         "    draw_coefficients(rng, factor, 0, memory.coefficients, memory.fitted)\n"
         "    draw_noise(rng, factor)\n",
         "the function must be drawn given the noise just drawn without it",
-        "numerics/test_noise_before_function.py -k weights",
+        "numerics/generalized_kernel/test_noise_before_function.py -k weights",
     ),
     Mutation(
         "hinge-mixed-by-the-reciprocal",
@@ -94,7 +94,7 @@ FOUNDATIONS = [
         "response[i] = data.side[i] * (1.0 + 1.0 / precision[i])",
         "response[i] = data.side[i] * (1.0 + precision[i])",
         "the working response holds lambda, the precision is 1 / lambda",
-        "numerics/test_hinge_posterior.py",
+        "numerics/generalized_kernel/test_hinge_posterior.py",
     ),
     Mutation(
         "multinomial-mean-part-too-narrow",
@@ -102,7 +102,7 @@ FOUNDATIONS = [
         "share = 1.0 / math.sqrt(classes)",
         "share = 1.0 / classes",
         "the mean part is drawn with the variance that the contrasts leave to it",
-        "numerics/test_multinomial.py -k mean_part",
+        "numerics/generalized_kernel/test_multinomial.py -k mean_part",
     ),
     Mutation(
         "polya-gamma-with-half-the-tilt",
@@ -110,7 +110,7 @@ FOUNDATIONS = [
         "rate = 0.25 * _HALF_PI_SQUARED + 0.5 * tilt * tilt",
         "rate = 0.25 * _HALF_PI_SQUARED + 0.25 * tilt * tilt",
         "the exponential bound must have the rate of the tilted law",
-        "numerics/test_polya_gamma.py",
+        "numerics/foundations/test_polya_gamma.py",
     ),
     Mutation(
         "tail-accepted-too-often",
@@ -118,7 +118,7 @@ FOUNDATIONS = [
         "math.exp(-0.5 * (bound + excess - rate) ** 2)",
         "math.exp(-0.25 * (bound + excess - rate) ** 2)",
         "the proposal's tail is too long by half of what must be refused",
-        "numerics/test_truncated_normal.py",
+        "numerics/foundations/test_truncated_normal.py",
     ),
     Mutation(
         "tail-variance-without-the-square",
@@ -126,7 +126,7 @@ FOUNDATIONS = [
         "return x + mean, mean, mean * (b - mean)",
         "return x + mean, mean, mean * b",
         "variance far below zero",
-        "numerics/test_vector_machine_pieces.py -k half_line",
+        "numerics/vector_machine/test_pieces.py -k half_line",
     ),
     Mutation(
         "matern52-with-a-fifth",
@@ -134,7 +134,7 @@ FOUNDATIONS = [
         "sums[i] * sums[i] / 3.0",
         "sums[i] * sums[i] / 5.0",
         "the last term of the kernel is r^2 / 3",
-        "numerics/test_kernel_values.py -k stationary",
+        "numerics/foundations/test_kernel_values.py -k stationary",
     ),
     Mutation(
         "matern-of-sums-with-half-the-distance",

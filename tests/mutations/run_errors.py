@@ -36,7 +36,7 @@ RUNS = [
         "(sweep - self.tune) // self.thin)",
         "(sweep - self.tune + self.thin - 1) // self.thin)",
         "after an interruption a draw that was not written would be kept",
-        "numerics/test_kept_draws.py -k generalized",
+        "numerics/generalized_kernel/test_kept_draws.py -k generalized",
     ),
     Mutation(
         "r-hat-without-splitting",
@@ -60,7 +60,7 @@ RUNS = [
         "np.inf) / math.sqrt(2.0)",
         "np.inf)",
         "the studentized range is of single means, the test of differences",
-        "numerics/test_rank_tests.py",
+        "numerics/foundations/test_rank_tests.py",
     ),
     Mutation(
         "predictive-noise-as-its-square",
@@ -76,7 +76,7 @@ RUNS = [
         "return own + (self.law.mean(f) - centre) ** 2",
         "return own",
         "draws of the function differ",
-        "numerics/test_predictive_law.py",
+        "numerics/foundations/test_predictive_law.py",
     ),
     Mutation(
         "predictive-density-in-scaled-units",
@@ -84,7 +84,7 @@ RUNS = [
         "return np.concatenate(found) - np.log(self.spread)",
         "return np.concatenate(found)",
         "a density is per unit of the response",
-        "numerics/test_predictive_law.py",
+        "numerics/foundations/test_predictive_law.py",
     ),
     Mutation(
         "latent-variance-within-states-only",
@@ -124,6 +124,6 @@ RUNS = [
         "counted=np.array([float(len(self.response))])",
         "counted=np.array([float(layout.data_rows)])",
         "rotated data stand for all rows in the log-likelihood",
-        "numerics/test_several_kernels.py -k same_posterior",
+        "numerics/generalized_kernel/test_several_kernels.py -k same_posterior",
     ),
 ]

@@ -2,11 +2,11 @@
 
 from mutation import Mutation
 
-FROZEN = "numerics/test_frozen_adaptation.py"
-LIMIT = "numerics/test_largest_active_set.py"
-FEATURES = "numerics/test_doubly_sparse_feature_moves.py"
-IDENTITIES = "numerics/test_doubly_sparse_identities.py"
-INVARIANCE = "numerics/test_move_invariance.py"
+FROZEN = "numerics/generalized_kernel/test_frozen_adaptation.py"
+LIMIT = "numerics/generalized_kernel/test_largest_active_set.py"
+FEATURES = "numerics/doubly_sparse/test_feature_moves.py"
+IDENTITIES = "numerics/doubly_sparse/test_identities.py"
+INVARIANCE = "numerics/generalized_kernel/test_move_invariance.py"
 _KEPT = """    for c in range(draws.coefficients.shape[1]):
         draws.intercept[at, c] = draw_coefficients(
             rng, factor, c, draws.coefficients[at, c], functions[c]
@@ -44,7 +44,7 @@ SAMPLERS = [
         "kept = sweep - tune + 1",
         "kept = sweep - tune",
         "the first kept sweep is left out and the last draw never written",
-        "numerics/test_kept_draws.py -k generalized",
+        "numerics/generalized_kernel/test_kept_draws.py -k generalized",
     ),
     Mutation(
         "kept-function-before-its-noise",
@@ -52,7 +52,7 @@ SAMPLERS = [
         "    draw_noise(rng, factor)\n" + _KEPT,
         _KEPT + "    draw_noise(rng, factor)\n",
         "a kept function would be over the noise of the draw before",
-        "numerics/test_noise_before_function.py -k kept",
+        "numerics/generalized_kernel/test_noise_before_function.py -k kept",
     ),
     Mutation(
         "gkm-factor-never-rebuilt",
@@ -60,7 +60,7 @@ SAMPLERS = [
         "if fresh or sweep % REFRESH_EVERY == 0:",
         "if fresh:",
         "a resumed chain rebuilds the factor where the whole one does not: other last digits",
-        "numerics/test_chunks.py -k reopening",
+        "numerics/generalized_kernel/test_chunks.py -k reopening",
     ),
     Mutation(
         "birth-into-the-largest-set",
@@ -92,7 +92,7 @@ SAMPLERS = [
         "    target.noise[FORM] = source.noise[FORM]\n",
         "",
         "the quadratic form of the old widths stays with the new factor",
-        "numerics/test_factor_after_width_moves.py",
+        "numerics/generalized_kernel/test_factor_after_width_moves.py",
     ),
     Mutation(
         "width-move-without-jacobian",
@@ -100,7 +100,7 @@ SAMPLERS = [
         "log_evidence(spare) - log_evidence(factor) + log_jacobian",
         "log_evidence(spare) - log_evidence(factor)",
         "the prior is uniform in the width, the walk in its logarithm",
-        "numerics/test_length_scale_move.py -k factor",
+        "numerics/generalized_kernel/test_length_scale_move.py -k factor",
     ),
     Mutation(
         "joint-scale-with-a-power-less",
@@ -108,7 +108,7 @@ SAMPLERS = [
         "latents * (factor.response.shape[1] * direction[2] * x - log_root)",
         "latents * ((factor.response.shape[1] - 1) * direction[2] * x - log_root)",
         "stretching n latent variables has the Jacobian lambda^n",
-        "numerics/test_scale_target.py -k along",
+        "numerics/generalized_kernel/test_scale_target.py -k along",
     ),
     Mutation(
         "intercept-slice-with-a-wrong-form",
@@ -116,7 +116,7 @@ SAMPLERS = [
         "summary[3] = form + variance *",
         "summary[3] = form - variance *",
         "the form without the intercept is larger; it counts only where the noise is learned",
-        "numerics/test_scale_target.py -k along",
+        "numerics/generalized_kernel/test_scale_target.py -k along",
     ),
     Mutation(
         "function-scale-forgets-the-intercept",
@@ -124,7 +124,7 @@ SAMPLERS = [
         "return value + x - 0.5 *",
         "return value - 0.5 *",
         "an intercept of fixed variance brings a Jacobian",
-        "numerics/test_doubly_sparse_move_invariance.py",
+        "numerics/doubly_sparse/test_move_invariance.py",
     ),
     Mutation(
         "joint-move-judged-by-half",
@@ -140,7 +140,7 @@ SAMPLERS = [
         "ratio = walk_ratio_of_amplitude(prior, old, new)",
         "ratio = walk_ratio_of_amplitude(prior, old, new) - math.log(new / old)",
         "the gamma prior is of the amplitude, the walk on its logarithm",
-        "numerics/test_several_kernels.py -k zero_patterns",
+        "numerics/generalized_kernel/test_several_kernels.py -k zero_patterns",
     ),
     Mutation(
         "bandwidth-walk-without-jacobian",
@@ -165,7 +165,7 @@ SAMPLERS = [
         "_stand_in(response, precision, proposal)",
         "pass",
         "a proposal from the stand-in is judged by the ratio of likelihood and stand-in",
-        "numerics/test_corrected_counts.py -k weighted",
+        "numerics/generalized_kernel/test_corrected_counts.py -k weighted",
     ),
     Mutation(
         "dispersion-with-the-prior-of-its-inverse",
@@ -173,7 +173,7 @@ SAMPLERS = [
         "return value - data.prior[0] * last - data.prior[1] * math.exp(-last)",
         "return value + data.prior[0] * last - data.prior[1] * math.exp(last)",
         "the gamma prior is that of the inverse of the dispersion",
-        "numerics/test_corrected_counts.py -k weighted",
+        "numerics/generalized_kernel/test_corrected_counts.py -k weighted",
     ),
     Mutation(
         "exchange-without-degrees",
@@ -213,7 +213,7 @@ SAMPLERS = [
         "replica.noise[SHAPE] += 0.5 * len(self.response)",
         "replica.noise[SHAPE] += 0.25 * len(self.response)",
         "a tempered likelihood counts every row by its power in the law of the noise",
-        "numerics/test_tempering.py -k power",
+        "numerics/doubly_sparse/test_tempering.py -k power",
     ),
     Mutation(
         "replicas-judged-by-the-root",
@@ -221,7 +221,7 @@ SAMPLERS = [
         "if math.log(rng.random()) < after - before:",
         "if math.log(rng.random()) < 0.5 * (after - before):",
         "an exchange is accepted by the whole ratio of evidences",
-        "numerics/test_tempering.py -k same_posterior",
+        "numerics/doubly_sparse/test_tempering.py -k same_posterior",
     ),
     Mutation(
         "membership-without-the-root",
@@ -229,7 +229,7 @@ SAMPLERS = [
         "constant -= 0.5 * math.log(slab / spike_variance)",
         "constant -= math.log(slab / spike_variance)",
         "normal densities have the root of the ratio of variances",
-        "numerics/test_continuous_spike.py -k posterior",
+        "numerics/doubly_sparse/test_continuous_spike.py -k posterior",
     ),
     Mutation(
         "coefficients-given-a-stale-noise",
@@ -237,7 +237,7 @@ SAMPLERS = [
         "    draw_noise(rng, factor)\n    intercept",
         "    intercept",
         "the coefficients are drawn given the noise of the last sweep, which nothing renews",
-        "numerics/test_continuous_spike.py -k posterior",
+        "numerics/doubly_sparse/test_continuous_spike.py -k posterior",
     ),
     Mutation(
         "subset-one-member-too-many",
@@ -245,7 +245,7 @@ SAMPLERS = [
         "if enters and not active and size == most:",
         "if enters and not active and size == most + 1:",
         "the prior of the active set ends at its largest size",
-        "numerics/test_active_subset.py -k scan",
+        "numerics/doubly_sparse/test_active_subset.py -k scan",
     ),
     Mutation(
         "subset-residual-with-the-member",
@@ -253,7 +253,7 @@ SAMPLERS = [
         "            inner += square * coefficient\n",
         "",
         "the residual of a member is that without it",
-        "numerics/test_active_subset.py -k scan",
+        "numerics/doubly_sparse/test_active_subset.py -k scan",
     ),
     Mutation(
         "subset-values-proposals-with-an-old-shape",
@@ -261,6 +261,6 @@ SAMPLERS = [
         "    subset.spare.noise[SHAPE] = inner.noise[SHAPE]  # proposals are valued there\n",
         "",
         "present state and proposals would have noises of different shapes",
-        "numerics/test_active_subset.py -k quadrature",
+        "numerics/doubly_sparse/test_active_subset.py -k quadrature",
     ),
 ]

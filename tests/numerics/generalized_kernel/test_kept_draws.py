@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from doubly_sparse_setup import generators
-from test_frozen_adaptation import SAMPLERS
+from generalized_kernel.test_frozen_adaptation import SAMPLERS
 
 from sparsekern.inference.chains.plan import Plan
 from sparsekern.inference.vector_machine.gibbs import GibbsSampler

@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 from chain_setup import recompiled
+from doubly_sparse.test_enumeration import BASE, compare, engine, exact_means
 from doubly_sparse_dense import covariance, feature_kernel
 from doubly_sparse_setup import make_sampler, rewritten
 from scipy.special import logsumexp
-from test_doubly_sparse_enumeration import BASE, compare, engine, exact_means
 
 from sparsekern import DoublySparseRegressor
 from sparsekern.bases.feature_columns import rebuild_features

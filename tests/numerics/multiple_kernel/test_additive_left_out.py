@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from multiple_kernel.test_additive_kernels import BIAS, KINDS, make_data, make_model
 from numpy.testing import assert_allclose
 from scipy.special import log_ndtr
-from test_additive_kernels import BIAS, KINDS, make_data, make_model
 
 from sparsekern.inference.multiple_kernel.additive.bound import Scales
 from sparsekern.inference.multiple_kernel.additive.left_out import (

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from multiple_kernel.test_bound import PLAIN, SHARING, SPARSE, make_problem, steps
 from numpy.testing import assert_allclose
 from scipy.stats import gamma, multivariate_normal, norm, truncnorm
-from test_multiple_kernel_bound import PLAIN, SHARING, SPARSE, make_problem, steps
 
 from sparsekern.inference.multiple_kernel.additive.whitening import Whitening
 from sparsekern.inference.multiple_kernel.latent import Latent

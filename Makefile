@@ -13,7 +13,7 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "sparsekern needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@echo 'Compiling the samplers, once for this machine (two minutes or so) ...'
+	@echo 'Compiling the samplers, once for this machine (four minutes or so) ...'
 	$(BIN)/python -W ignore examples/compile.py
 	touch $(STAMP)
 

@@ -289,7 +289,7 @@ ENGINES = [
         "value -= math.log(root[i, i])",
         "value -= 0.5 * math.log(root[i, i])",
         "half the log determinant is the sum of the logarithms of the root's diagonal",
-        f"{INNER_MODE} -k evidence_of_large",
+        "numerics/hybrid/test_responses.py -k general_optimiser",
     ),
     Mutation(
         "inner-mode-prior-around-zero",

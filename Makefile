@@ -4,6 +4,8 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 # each process begins with one half of the tests, in order, so that what a file shares is made once
 WORKERS := -n 2 --dist worksteal
+# one BLAS thread a process: two processes with two threads each fight for two cores, 3 times as slow
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .PHONY: setup demo test test-all bench cases lint clean
 
@@ -21,10 +23,10 @@ demo: setup
 	$(BIN)/python examples/demo.py
 
 test: setup
-	$(BIN)/python -m pytest -m "not slow" $(WORKERS)
+	$(PYTEST) -m "not slow" $(WORKERS)
 
 test-all: setup
-	$(BIN)/python -m pytest $(WORKERS)
+	$(PYTEST) $(WORKERS)
 
 bench: setup
 	$(BIN)/python benchmarks/run.py

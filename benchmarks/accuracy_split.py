@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from sparsekern import GKMClassifier
 from sparsekern.datasets import make_ripley
+from sparsekern.settings import GKMPriors
 
 _COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 _GAMMAS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # times 1 / number of features
@@ -73,7 +74,8 @@ def run_split(
     """Return errors (%), log-losses, diagnostics and processor seconds of split ``number``."""
     train, test = split(problem, len(features), number)
     effort = {"draws": 100, "tune": 100} if quick else {}
-    ours = GKMClassifier(max_active=max_active, progress=False, random_state=number, **effort)
+    priors = GKMPriors(max_active=max_active)
+    ours = GKMClassifier(priors=priors, progress=False, random_state=number, **effort)
     machine = TunedSVC(features.shape[1], number)
     with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,8 +1,8 @@
 """Calibration of inclusion probabilities where effects are weak.
 
 Twice 200 simulated sets, n = 60, ten standard normal features, each with an effect with probability
-0.2 (`expected_features=2`, the same odds), noise of standard deviation one. `model`: functions from
-the prior, eight active rows expected, coefficients of variance one half (`slab_variance=.5`),
+0.2 (priors with `expected_features=2`, the same odds), noise of standard deviation one. `model`:
+functions from the prior, eight active rows expected, coefficients of variance one half (`slab=.5`),
 so that the function varies less than the noise: here probabilities must come true, and do if the
 sampler is right. `sines`: effects the model does not know, each a sum of two sines of random
 frequency and phase, scaled to a standard deviation uniform on (0, 1.2), default slab: many are too
@@ -26,6 +26,7 @@ from joblib import Parallel, delayed, parallel_config
 from tables import Row
 
 from sparsekern import DoublySparseRegressor
+from sparsekern.settings import DoublySparseRegressionPriors
 
 _ROWS, _FEATURES, _SHARE = 60, 10, 0.2
 _SLAB, _VECTORS = 0.5, 8
@@ -49,7 +50,7 @@ def _sines(number: int):
 def _from_model(number: int):
     rng = np.random.default_rng([78, number])
     X = rng.standard_normal((_ROWS, _FEATURES))
-    X = (X - X.mean(axis=0)) / X.std(axis=0)  # the model's bandwidths are those of scaled features
+    X = (X - X.mean(axis=0)) / X.std(axis=0)  # the model's length scales are of scaled features
     true = rng.random(_FEATURES) < _SHARE
     bandwidth = true * rng.exponential(size=_FEATURES)
     active = rng.random(_ROWS) < _VECTORS / _ROWS
@@ -59,7 +60,7 @@ def _from_model(number: int):
 
 
 _DESIGNS: dict[str, tuple[Callable, dict]] = {
-    "model": (_from_model, {"slab_variance": _SLAB, "expected_vectors": _VECTORS}),
+    "model": (_from_model, {"slab": _SLAB, "expected_vectors": _VECTORS}),
     "sines": (_sines, {}),
 }
 
@@ -67,9 +68,8 @@ _DESIGNS: dict[str, tuple[Callable, dict]] = {
 def _run(design: str, number: int, effort: dict) -> tuple[np.ndarray, np.ndarray]:
     simulate, known = _DESIGNS[design]
     X, y, true = simulate(number)
-    model = DoublySparseRegressor(
-        expected_features=_SHARE * _FEATURES, random_state=number, progress=False, **known, **effort
-    )
+    priors = DoublySparseRegressionPriors(expected_features=_SHARE * _FEATURES, **known)
+    model = DoublySparseRegressor(priors=priors, random_state=number, progress=False, **effort)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, y).feature_inclusion_, true

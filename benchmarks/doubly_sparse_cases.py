@@ -23,6 +23,7 @@ from tables import Row
 
 from sparsekern import DoublySparseRegressor
 from sparsekern.datasets import make_additive, make_bump
+from sparsekern.settings import DoublySparseRegressionPriors
 
 CASES = (
     ("1", 50, 20, 1.724, None), ("1", 50, 200, 1.755, None), ("1", 50, 500, 1.781, None),
@@ -57,7 +58,8 @@ def run_case(case: str, n: int, p: int, number: int, effort: dict) -> Row:
     sentences = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        given = DoublySparseRegressor(**options, select_features=False).fit(X[:, true], y)
+        all_in = DoublySparseRegressionPriors(select_features=False)
+        given = DoublySparseRegressor(priors=all_in, **options).fit(X[:, true], y)
     low, high = model.predict_quantiles(new, [0.025, 0.975]).T
     return {
         "exact": float(np.array_equal(model.selected_features_, true)),

@@ -20,6 +20,7 @@ from tables import Row
 
 from sparsekern import DoublySparseRegressor
 from sparsekern.datasets import make_additive
+from sparsekern.estimators.doubly_sparse.model import make_samplers
 from sparsekern.inference.chains.plan import Plan
 from sparsekern.inference.chains.runner import start_chains
 from sparsekern.likelihoods import Gaussian
@@ -36,7 +37,7 @@ def _measure_one(n: int, p: int, sweeps: int) -> dict[str, float]:
 
     def start() -> None:
         response = (y - y.mean()) / y.std()
-        (sampler,) = model._make_samplers(X, [response], Gaussian(), (0.001, 0.001))
+        (sampler,), _ = make_samplers(model, X, [response], Gaussian(), (0.001, 0.001))
         made.append((sampler, start_chains(sampler, plan, np.random.SeedSequence(0).spawn(1))[0]))
 
     setup = seconds(start)

@@ -69,7 +69,7 @@ def measure(quick: bool, n_jobs: int = 2, sets: tuple[str, ...] = ()) -> list[Ro
             with parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
                 found = Parallel()(
                     delayed(score)(task, problem, splits[number], number, {
-                        "expected_features": expected, **effort,
+                        "priors__expected_features": expected, **effort,
                     })
                     for expected in EXPECTED
                     for number in range(count)

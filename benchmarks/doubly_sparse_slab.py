@@ -103,16 +103,16 @@ def score(task: str, problem: str, split: Split, number: int, chosen: dict) -> f
         warnings.simplefilter("ignore")
         if task == "regression":
             kernel = "laplacian" if problem.startswith("Case 1") else "rbf"
-            model = DoublySparseRegressor(kernel, **options).fit(seen, target)
+            model = DoublySparseRegressor(kernel).set_params(**options).fit(seen, target)
             return float(np.mean((model.predict(new) - later) ** 2) / np.var(later))
-        classifier = DoublySparseClassifier(**options).fit(seen, target)
+        classifier = DoublySparseClassifier().set_params(**options).fit(seen, target)
         return float(log_loss(later, classifier.predict_proba(new), labels=classifier.classes_))
 
 
 def _score(task: str, problem: str, prior: object, number: int, effort: dict) -> float:
     table = REGRESSION if task == "regression" else CLASSES
-    slab = {"slab_prior": prior} if isinstance(prior, tuple) else {"slab_variance": prior}
-    return score(task, problem, table[problem][0](number), number, {**slab, **effort})
+    options = {"priors__slab": prior, **effort}
+    return score(task, problem, table[problem][0](number), number, options)
 
 
 def _name(prior: object) -> str:

@@ -32,6 +32,7 @@ from tables import Row
 
 from sparsekern import GKMClassifier, SparseGPClassifier
 from sparsekern.datasets import load
+from sparsekern.settings import GKMPriors
 
 _LARGEST_PROCESS = 1000
 Data = tuple[np.ndarray, np.ndarray]
@@ -103,9 +104,9 @@ def _make(method: str, problem: Problem, n_features: int, number: int, quick: bo
     family = SparseGPClassifier if method.startswith("SparseGP") else GKMClassifier
     effort = 50 if quick else problem.effort
     return family(
-        max_active=problem.max_active, standardize=problem.standardize, draws=effort, tune=effort,
-        chains=2, learn_length_scale="shared" if "+KL" in method else False, progress=False,
-        random_state=number,
+        priors=GKMPriors(max_active=problem.max_active), standardize=problem.standardize,
+        draws=effort, tune=effort, chains=2, progress=False, random_state=number,
+        learn_length_scale="shared" if "+KL" in method else False,
     )  # fmt: skip
 
 

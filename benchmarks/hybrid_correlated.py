@@ -3,9 +3,9 @@
 The moderate design (100 rows, four effects) with 200 features in blocks of ten, a Gaussian copula
 of the given correlation within each block (0: what a search among 200 features loses in any case);
 the true features lie in different blocks. `MSPE` over 500 test rows, `true` that of the hybrid
-search given the true features, both also with a bandwidth for each feature; `excess` is the mean
+search given the true features, both also with a length scale for each feature; `excess` is the mean
 difference of the two with its standard error, `median` the median one. All else is on the first ten
-sets: `sampled MSPE` is that of `search="mcmc"` (two chains of 1,000 sweeps, of which 200 tune;
+sets: `sampled MSPE` is that of `method="mcmc"` (two chains of 1,000 sweeps, of which 200 tune;
 correlated features are exchanged there as well), to be held against `MSPE, ten`. `largest
 difference` is that of the inclusion probabilities of hybrid search and sampling, its mean over
 sets, and the share of sets below .1; `chains` the same between the two chains of the sampler, as a
@@ -24,6 +24,7 @@ from scipy.stats import norm
 from tables import Row
 
 from sparsekern import HybridSearchGPRegressor
+from sparsekern.settings import HybridPrediction, HybridRegressionSearch
 
 
 def draw(correlation: float, number: int, n: int = 600, p: int = 200):
@@ -42,16 +43,16 @@ def _errors(correlation: float, number: int) -> dict[str, float]:
     """Return errors with all features and with the true ones."""
     X, y, true = draw(correlation, number)
     found = {}
-    for bandwidth in ("shared", "per_feature"):
+    for length_scale in ("shared", "per_feature"):
         for name, columns in (("all", np.arange(X.shape[1])), ("true", true)):
             model = HybridSearchGPRegressor(
-                bandwidth=bandwidth, random_state=number, progress=False
+                learn_length_scale=length_scale, random_state=number, progress=False
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 model.fit(X[:100, columns], y[:100])
             gap = model.predict(X[100:, columns]) - y[100:]
-            found[f"{bandwidth} {name}"] = float(np.mean(gap**2))
+            found[f"{length_scale} {name}"] = float(np.mean(gap**2))
     return found
 
 
@@ -60,17 +61,21 @@ def _against_sampling(correlation: float, number: int, quick: bool) -> dict[str,
     X, y, true = draw(correlation, number)
     seen, new = (X[:100], y[:100]), (X[100:], y[100:])
     options = {"random_state": number, "progress": False}
-    effort = {"draws": 20, "tune": 20} if quick else {"draws": 800, "tune": 200}
+    draws, tune = (20, 20) if quick else (800, 200)
+    sampling = HybridRegressionSearch(method="mcmc", tune=tune, chains=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours = HybridSearchGPRegressor(**options).fit(*seen)
-        narrow = HybridSearchGPRegressor(window=20, **options).fit(*seen)
+        narrow = HybridSearchGPRegressor(**options, search=HybridRegressionSearch(window=20))
+        narrow.fit(*seen)
         one, other = (
-            HybridSearchGPRegressor(search="mcmc", chains=1, **effort, **options | {
-                "random_state": number + shift
-            }).fit(*seen)
+            HybridSearchGPRegressor(
+                search=sampling,
+                prediction=HybridPrediction(draws=draws),
+                **options | {"random_state": number + shift},
+            ).fit(*seen)
             for shift in (0, 1000)
-        )  # fmt: skip
+        )
         both = 0.5 * (one.feature_inclusion_ + other.feature_inclusion_)
         sampled = 0.5 * (one.predict(new[0]) + other.predict(new[0]))
 
@@ -102,14 +107,14 @@ def measure(quick: bool, n_jobs: int = 2) -> list[Row]:
                 for number in range(2 if quick else 10)
                 if correlation > 0.0
             )
-        for bandwidth in ("shared", "per_feature"):
+        for length_scale in ("shared", "per_feature"):
             ours, true = (
-                np.array([entry[f"{bandwidth} {name}"] for entry in errors])
+                np.array([entry[f"{length_scale} {name}"] for entry in errors])
                 for name in ("all", "true")
             )
             excess = ours - true
             rows.append({
-                "correlation": correlation, "bandwidth": bandwidth, "sets": len(errors),
+                "correlation": correlation, "length scale": length_scale, "sets": len(errors),
                 "MSPE": float(ours.mean()), "true": float(true.mean()),
                 "excess": float(excess.mean()),
                 "excess sd": float(excess.std(ddof=1) / np.sqrt(len(excess))),

@@ -20,6 +20,7 @@ from __future__ import annotations
 import time as clock
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -37,6 +38,7 @@ from sparsekern.inference.hybrid.scoring import SearchSettings
 from sparsekern.inference.hybrid.search import HybridSearch
 from sparsekern.kernels.evaluate import RBF
 from sparsekern.linalg.blas import cholesky_in_place
+from sparsekern.settings import HybridPrediction, HybridRegressionSearch
 
 _LENGTHS = ((5, 5), (25, 25), (100, 100), (500, 1000))  # tuning and kept sweeps; the last: paper
 _PRIOR = ParameterPrior((1, 1), (1, 1), (1, 0.1))
@@ -87,10 +89,15 @@ def _compile() -> None:
     """Call what is measured, for it to be compiled."""
     make_search(*_scaled(100, 20)).run([(0,)])
     X, y, _ = draw_design(50, 5, 0, False)
-    few = {"search": "mcmc", "chains": 1, "tune": 2, "draws": 4}
-    for options in ({}, few):
+    for options in ({}, _sampling(2, 4)):
         model = HybridSearchGPRegressor(random_state=0, progress=False, **options)
         model.fit(X, y).predict(X)
+
+
+def _sampling(tune: int, draws: int) -> dict[str, Any]:
+    """Return parameters of one chain."""
+    search = HybridRegressionSearch(method="mcmc", chains=1, tune=tune)
+    return {"search": search, "prediction": HybridPrediction(draws=draws)}
 
 
 def _searches(quick: bool, bare: float) -> list[Row]:
@@ -128,8 +135,7 @@ def _comparators(quick: bool) -> list[Row]:
 
             ours.append(run())
             for (tune, draws), found in theirs.items():
-                few = {"tune": 2, "draws": 4} if quick else {"tune": tune, "draws": draws}
-                found.append(run(search="mcmc", chains=1, **few))
+                found.append(run(**_sampling(*((2, 4) if quick else (tune, draws)))))
         time, error = np.mean(ours, axis=0)
         for (tune, draws), found in theirs.items():
             times, errors = np.mean(found, axis=0)
@@ -170,7 +176,10 @@ def _rows(quick: bool) -> list[Row]:
     for n in (10_000, 20_000) if quick else (10_000, 100_000, 1_000_000):
         X, y, _ = draw_design(n + 1000, 20, 0, True)
         model = HybridSearchGPRegressor(
-            random_state=0, progress=False, search_rows=200, integration="mode"
+            search=HybridRegressionSearch(rows=200),
+            prediction=HybridPrediction(integration="mode"),
+            progress=False,
+            random_state=0,
         )
 
         def work(m=model, X=X, y=y, n=n) -> None:

@@ -1,6 +1,6 @@
 """Hybrid-search Gaussian processes on the designs and data of Duan (2022), chapter 2.
 
-`moderate`: 100 rows, four effects among p features, as in the paper (`center=False, scale=False`,
+`moderate`: 100 rows, four effects among p features, as in the paper (`standardize=False`,
 IG(1, 1)) and with our defaults; `massive`: 10,000 rows, three effects, the search on 100 rows
 chosen by value of y or at random, 100 test points with local models of 50 rows; `meatspec`: log
 fat, two outliers dropped, 149 rows to learn from; `news`: log shares, the search on 250 rows, 100
@@ -21,14 +21,16 @@ import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from measuring import seconds
 from problems import data_folder
+from sklearn.base import clone
 from tables import Row
 
 from sparsekern import HybridSearchGPRegressor
 from sparsekern.datasets import load
+from sparsekern.settings import HybridPrediction, HybridRegressionPriors, HybridRegressionSearch
 
 PAPER_SETTINGS = {
-    "center": False, "scale": False, "noise_prior": (1, 1), "n_wander": 100, "integration": "mode",
-    "pairs": False,
+    "standardize": False, "priors__noise": (1, 1), "search__n_wander": 100, "search__pairs": False,
+    "prediction__integration": "mode",
 }  # fmt: skip
 MODERATE = ((20, 50, 2.04, 0.991), (200, 50, 2.09, 0.978), (1000, 20, 2.20, 0.955))
 MASSIVE = (
@@ -55,7 +57,7 @@ def _judge(model: Any, X, y, new, target, true, far=None) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         time = seconds(lambda: model.fit(X, y))
-        given = HybridSearchGPRegressor(**model.get_params())
+        given = clone(model)
         found: dict[str, float] = {"seconds": time}
         error = (model.predict(new) - target) ** 2
         found["MSPE"] = float(error.mean())
@@ -70,23 +72,26 @@ def _judge(model: Any, X, y, new, target, true, far=None) -> dict[str, float]:
             found["TPR"] = right / len(true)
             found["TNR"] = 1.0 - (len(selected) - right) / (X.shape[1] - len(true))
             found["inside"] = float(tuple(true.tolist()) in set(model.models_["features"]))
-            given.set_params(screen=None).fit(X[:, true], y)
+            given.set_params(selection__screen=None).fit(X[:, true], y)
             found["true"] = float(np.mean((given.predict(new[:, true]) - target) ** 2))
     return found
 
 
 def _moderate(p: int, number: int, settings: dict) -> dict[str, float]:
     X, y, true = draw_design(200, p, number, False)
-    model = HybridSearchGPRegressor(random_state=number, progress=False, **settings)
+    model = HybridSearchGPRegressor(random_state=number, progress=False).set_params(**settings)
     return _judge(model, X[:100], y[:100], X[100:], y[100:], true)
 
 
 def _massive(grid: str, p: int, number: int) -> dict[str, float]:
     X, y, true = draw_design(10_100, p, number, True)
     model = HybridSearchGPRegressor(
-        random_state=number, progress=False, search_rows=100, grid=grid, center=False, scale=False,
-        noise_prior=(1, 1),
-    )  # fmt: skip
+        standardize=False,
+        priors=HybridRegressionPriors(noise=(1, 1)),
+        search=HybridRegressionSearch(rows=100, grid=grid),
+        progress=False,
+        random_state=number,
+    )
     return _judge(model, X[:10_000], y[:10_000], X[10_000:], y[10_000:], true)
 
 
@@ -96,7 +101,8 @@ def _meatspec(number: int, settings: dict) -> dict[str, float]:
     X, y = data.data[kept].astype(float), np.log(data.target[kept])
     order = np.random.default_rng([3, number]).permutation(len(y))
     train, test = order[:149], order[149:]
-    model = HybridSearchGPRegressor(random_state=number, progress=False, swaps=True, **settings)
+    model = HybridSearchGPRegressor(random_state=number, progress=False)
+    model.set_params(search__swaps=True, **settings)
     far = np.isin(kept[test], _MEATSPEC_FAR)
     return _judge(model, X[train], y[train], X[test], y[test], None, far)
 
@@ -107,7 +113,10 @@ def _news(number: int) -> dict[str, float]:
     X, y = data.data[good].astype(float), np.log(data.target[good])
     order = np.random.default_rng([4, number]).permutation(len(y))
     model = HybridSearchGPRegressor(
-        random_state=number, progress=False, search_rows=250, local_neighbors=50
+        search=HybridRegressionSearch(rows=250),
+        prediction=HybridPrediction(local_neighbors=50),
+        progress=False,
+        random_state=number,
     )
     train, test = order[100:], order[:100]
     return _judge(model, X[train], y[train], X[test], y[test], None)
@@ -156,7 +165,7 @@ def measure(quick: bool, n_jobs: int = 2, sets: tuple[str, ...] = ()) -> list[Ro
         if not quick:
             run(f"massive, {grid}", p, 50, paper, rate, _massive, grid, p, None)
     if data_folder() is not None:
-        paper_settings = PAPER_SETTINGS | {"integration": "composite"}
+        paper_settings = PAPER_SETTINGS | {"prediction__integration": "composite"}
         run("meatspec, as the paper", 100, 50, 0.054, None, _meatspec, None, paper_settings)
         run("meatspec", 100, 50, 0.054, None, _meatspec, None, {})
         if not quick:

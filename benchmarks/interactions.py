@@ -4,7 +4,7 @@
 2 sin(2 x0) sin(2 x1); `mixed` x0 x1 + x2 + |x3|. `MSPE` over 500 test rows, its standard error over
 sets, `true` that of the same method given the true features, `found` the share of true features
 selected, `others` the mean number of other features selected. `hybrid` and `doubly sparse` at their
-defaults, and `without pairs` (`pairs=False`, `feature_pairs=0`). A forest of 500 trees and a
+defaults, and `without pairs` (`pairs=False`, `moves__pairs=0`). A forest of 500 trees and a
 support-vector regression tuned by five folds select nothing.
 """
 
@@ -23,6 +23,7 @@ from sklearn.svm import SVR
 from tables import Row
 
 from sparsekern import DoublySparseRegressor, HybridSearchGPRegressor
+from sparsekern.settings import DoublySparseRegressionMoves, HybridRegressionSearch
 
 DESIGNS = {
     "product": (2, lambda x: x[0] * x[1]),
@@ -50,9 +51,13 @@ def methods(number: int, quick: bool) -> dict[str, Any]:
     shared = {"random_state": number, "progress": False}
     return {
         "hybrid": HybridSearchGPRegressor(**shared),
-        "hybrid, without pairs": HybridSearchGPRegressor(pairs=False, **shared),
+        "hybrid, without pairs": HybridSearchGPRegressor(
+            search=HybridRegressionSearch(pairs=False), **shared
+        ),
         "doubly sparse": DoublySparseRegressor(**shared, **short),
-        "doubly sparse, without pairs": DoublySparseRegressor(feature_pairs=0, **shared, **short),
+        "doubly sparse, without pairs": DoublySparseRegressor(
+            moves=DoublySparseRegressionMoves(pairs=0), **shared, **short
+        ),
         "forest": RandomForestRegressor(50 if quick else 500, random_state=number),
         "support vectors": _support_vectors(),
     }

@@ -39,6 +39,7 @@ from tables import Row, markdown
 from sparsekern import KernelProjectionClassifier
 from sparsekern.datasets import load
 from sparsekern.kernels.widths import distance_scale
+from sparsekern.settings import ProjectionPrediction, ProjectionPriors
 
 FILES = {"microarray": "bkpc_microarray", "ripley": "ripley", "usps": "usps_all"}
 BUNDLED = {
@@ -59,14 +60,20 @@ _OURS: dict[str, dict[str, Any]] = {
     "kernel projection": {},
     "labels": {"inference": "polya_gamma"},
     "least squares": {"inference": "least_squares"},
-    "posterior mean": {"inference": "polya_gamma", "sharpness": 1.0, "pooling": "arithmetic"},
+    "posterior mean": {
+        "inference": "polya_gamma",
+        "prediction": ProjectionPrediction(sharpness=1.0, pooling="arithmetic"),
+    },
     "half-Cauchy scale": {
         "inference": "polya_gamma",
-        "scale": ("half_cauchy", 10.0),
-        "pooling": "arithmetic",
+        "priors": ProjectionPriors(scale=("half_cauchy", 10.0)),
+        "prediction": ProjectionPrediction(pooling="arithmetic"),
     },
     "utility": {"n_components": "utility"},
-    "latent noise": {"inference": "latent_noise", "classes": "reference"},
+    "latent noise": {
+        "inference": "latent_noise",
+        "priors": ProjectionPriors(classes="reference"),
+    },
 }
 
 

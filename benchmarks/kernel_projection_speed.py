@@ -33,6 +33,7 @@ from sparsekern.inference.kernel_projection.sampler import KernelProjectionSampl
 from sparsekern.inference.kernel_projection.softmax import row_log_likelihood
 from sparsekern.kernels import resolve_kernels
 from sparsekern.random.polya_gamma import polya_gamma as draw_polya_gamma
+from sparsekern.settings import ProjectionPrediction, ProjectionSearchOptions
 
 _sweep = polya_gamma.sweep_once
 _sweep_least_squares = least_squares.sweep_once
@@ -193,14 +194,16 @@ def _sweep_cost(repeats: int) -> list[Row]:
 
 def _search_cost(quick: bool) -> list[Row]:
     features, labels = make_spectra(117, 1050)
-    short = {"draws": 50, "tune": 50, "search_draws": 50} if quick else {}
+    short: dict[str, Any] = {}
+    if quick:
+        short = {"draws": 50, "tune": 50, "search": ProjectionSearchOptions(draws=50)}
     rows: list[Row] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, size in (("one fit", None), ("15 sizes x 10 splits", "utility")):
             model = KernelProjectionClassifier(
-                length_scale="mean_distance", sharpness=1.0, progress=False, random_state=0,
-                n_components=size, **short,
+                length_scale="mean_distance", prediction=ProjectionPrediction(sharpness=1.0),
+                progress=False, random_state=0, n_components=size, **short,
             )  # fmt: skip
             spent = seconds(partial(model.fit, features, labels))
             rows.append({
@@ -216,7 +219,11 @@ def fit_wide() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         KernelProjectionClassifier(
-            draws=100, tune=100, search_draws=50, progress=False, random_state=0
+            draws=100,
+            tune=100,
+            search=ProjectionSearchOptions(draws=50),
+            progress=False,
+            random_state=0,
         ).fit(features, labels).predict_proba(features[:20])
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 

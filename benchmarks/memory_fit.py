@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from sparsekern import GKMClassifier
+from sparsekern.settings import GKMPriors
 
 _STRONG_SIZE_PRIOR = 1e6  # first beta shape: drives the active set to its largest size
 _TUNE = 50
@@ -61,8 +62,8 @@ def fit_and_predict(rows: int, columns: int, max_active: int, draws: int, second
     labels = (noisy + 0.5 * rng.standard_normal(len(features)) > 0).astype(int)
     found = {"after import": peak_megabytes()}
     model = GKMClassifier(
-        max_active=max_active, size_prior=(_STRONG_SIZE_PRIOR, 1.0), draws=draws, tune=_TUNE,
-        chains=4, progress=False, n_jobs=2, random_state=0,
+        priors=GKMPriors(max_active=max_active, size=(_STRONG_SIZE_PRIOR, 1.0)), draws=draws,
+        tune=_TUNE, chains=4, progress=False, n_jobs=2, random_state=0,
     )  # fmt: skip
     model.set_callbacks(StopAfter(seconds))
     model.fit(features[:rows], labels[:rows])

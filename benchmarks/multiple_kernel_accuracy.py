@@ -31,6 +31,7 @@ from tables import Row
 from weighted_sum_gp import WeightedSumGP
 
 from sparsekern import BayesianMKLClassifier, BayesianMKLRegressor
+from sparsekern.settings import MKLRegressionPriors
 
 OURS: dict[str, dict] = {
     "per kernel": {},
@@ -135,9 +136,12 @@ def _judge(name: str, number: int) -> dict[str, dict[str, float]]:
 
 MOTORCYCLE: dict[str, dict] = {
     "per kernel": {},
-    "per kernel, sparse samples": {"sample_sparsity": True},
+    "per kernel, sparse samples": {"priors": MKLRegressionPriors(sample_sparsity=True)},
     "shared": {"vectors": "shared"},
-    "shared, sparse": {"vectors": "shared", "kernel_sparsity": True, "sample_sparsity": True},
+    "shared, sparse": {
+        "vectors": "shared",
+        "priors": MKLRegressionPriors(kernel_sparsity=True, sample_sparsity=True),
+    },
 }
 
 

@@ -24,12 +24,16 @@ from tables import Row
 from weighted_sum_gp import WeightedSumGP
 
 from sparsekern import BayesianMKLRegressor
+from sparsekern.settings import MKLRegressionPriors
 
 _TRAIN, _TEST, _NOISE = 150, 400, 0.3
 MODELS: dict[str, dict] = {
     "per kernel": {},
     "shared": {"vectors": "shared"},
-    "shared, sparse": {"vectors": "shared", "kernel_sparsity": True, "sample_sparsity": True},
+    "shared, sparse": {
+        "vectors": "shared",
+        "priors": MKLRegressionPriors(kernel_sparsity=True, sample_sparsity=True),
+    },
 }
 
 

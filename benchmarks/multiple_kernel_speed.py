@@ -7,7 +7,7 @@ triangle, two triangular solves of a vector, and two products of all kernels wit
 by side; the aim is 3), and beside the printed algorithm, which must give the same numbers (at
 least 3 times as slow); `iteration`: one evaluation of bound and gradient of the default model on
 the same kernels beside its floor (Cholesky factorisation, inverse, weighted sum of the kernels and
-products with them). `fit`: `BayesianMKLRegressor(landmarks=500)` on P = 5 Gaussian kernels as N
+products with them). `fit`: `BayesianMKLRegressor(candidates=500)` on P = 5 Gaussian kernels as N
 grows (one start), each in a process of its own: peak memory in MB (4,096 allowed at N = 50,000),
 processor seconds in the evaluations of bound and gradient and in everything else (kernels, Gram
 matrix, predictions of the training rows), each beside that at N = 6,250: `evaluation` is the mean
@@ -128,7 +128,7 @@ def _large(n: int) -> dict[str, float]:
     y = np.sin(2 * features[:, 0]) + features[:, 1] * features[:, 2] + 0.3 * rng.standard_normal(n)
     kernels = [RBF(width) for width in (0.5, 1.0, 2.0, 4.0, 8.0)]
     model = BayesianMKLRegressor(
-        kernels, landmarks=500, n_init=1, max_iter=40, progress=False, random_state=0
+        kernels, candidates=500, n_init=1, max_iter=40, progress=False, random_state=0
     )
     plain, spent = ColumnForm.evaluate, []
 
@@ -166,7 +166,7 @@ def measure(quick: bool) -> list[Row]:
             growth = float(np.log(together / before[1]) / np.log(n / before[0]))
         before = (n, together)
         rows.append({
-            "part": "fit, 500 landmarks", "N": n, "evaluation": evaluation, "rest": rest,
+            "part": "fit, 500 candidates", "N": n, "evaluation": evaluation, "rest": rest,
             "growth": growth, "MB": found["MB"], "evaluations": found["evaluations"],
         })  # fmt: skip
     return rows

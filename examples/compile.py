@@ -30,7 +30,7 @@ def compile_family(classifier, regressor) -> None:
     """Fit everything once to next to nothing."""
     for noise in ("gaussian", "student_t", "laplace"):
         regressor(noise=noise, **SHORT).fit(X, VALUES).predict(X)
-    regressor(noise="poisson", **SHORT).fit(X, COUNTS).predict(X)  # and all laws by their terms
+    regressor(counts="poisson", **SHORT).fit(X, COUNTS).predict(X)  # and all laws by their terms
     for name, labels in _CLASSES.items():
         likelihood = "probit" if name == "multinomial" else name
         classifier(likelihood=likelihood, **SHORT).fit(X, labels).predict(X)
@@ -38,8 +38,8 @@ def compile_family(classifier, regressor) -> None:
 
 def compile_vector_machines() -> None:
     """Fit a machine by the sequential methods, which share their code, and one by sampling."""
-    for options in ({}, {"kernel_precision": "single"}, {"inference": "em"}):
-        PCVMClassifier(progress=False, **options).fit(X, [0, 1, 1])
+    for options in ({}, {"search__kernel_precision": "single"}, {"inference": "em"}):
+        PCVMClassifier(progress=False).set_params(**options).fit(X, [0, 1, 1])
     PCVMClassifier(inference="mcmc", **SHORT).fit(X, [0, 1, 1])
     RVMClassifier(progress=False).fit(X, [0, 1, 1]).predict(X)
     RVMRegressor(progress=False).fit(X, VALUES).predict(X)

@@ -18,6 +18,7 @@ from sklearn.gaussian_process.kernels import RBF
 from sparsekern import BayesianMKLRegressor
 from sparsekern.datasets import load
 from sparsekern.plotting import plot_fit, plot_kernel_weights
+from sparsekern.settings import MKLRegressionPriors
 
 PICTURE = Path(__file__).parents[1] / "docs" / "guide" / "multiple_kernels.png"
 POWERS = range(-10, 11)
@@ -32,7 +33,11 @@ def main(folder: str, file: Path) -> None:
     models = {
         "one vector per kernel": BayesianMKLRegressor(kernels, random_state=0),
         "shared vector, sparse": BayesianMKLRegressor(
-            kernels, vectors="shared", sample_sparsity=True, max_iter=4000, random_state=0
+            kernels,
+            vectors="shared",
+            priors=MKLRegressionPriors(sample_sparsity=True),
+            max_iter=4000,
+            random_state=0,
         ),
     }
     figure, axes = plt.subplots(2, 2, figsize=(12.0, 7.2), layout="constrained")

@@ -27,7 +27,11 @@ from numba.core.registry import CPUDispatcher
 from ._apart import call_by_address
 
 _KEPT_CACHE_FOLDERS = 4  # source versions of a module whose binaries stay on disk
-_ABOVE = ("predictive", "posteriors", "estimators", "plotting", "datasets", "__init__.py")
+# rooms and files that hold nothing that is compiled against
+_ABOVE = (
+    "predictive", "posteriors", "estimators", "plotting", "datasets", "__init__.py",
+    "_memory.py", "_progress.py", "composites.py", "diagnostics.py", "settings.py",
+)  # fmt: skip
 _IMPORT = re.compile(r"^\s*from (\.+)([\w.]*) import", re.MULTILINE)
 
 

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from sparsekern import GKMClassifier
 from sparsekern.datasets import make_ripley
+from sparsekern.settings import GKMPriors
 
 _SCRIPT = Path(__file__).parents[2] / "benchmarks" / "reference_sweep.py"
 _SCALE_PRIOR, _INTERCEPT_PRIOR, _JITTER = (1.0, 1.0), (0.5, 0.05), 1e-8  # lets 30 rows speak
@@ -33,8 +34,11 @@ reference = _load_reference()
 
 def _compiled_series(features, labels, max_active, draws):
     model = GKMClassifier(
-        length_scale=_LENGTH_SCALE, standardize=False, max_active=max_active, jitter=_JITTER,
-        scale_prior=_SCALE_PRIOR, intercept_prior=_INTERCEPT_PRIOR, draws=draws, tune=1000,
+        length_scale=_LENGTH_SCALE, standardize=False,
+        priors=GKMPriors(
+            max_active=max_active, jitter=_JITTER, scale=_SCALE_PRIOR, intercept=_INTERCEPT_PRIOR
+        ),
+        draws=draws, tune=1000,
         chains=_CHAINS, progress=False, random_state=3,
     )  # fmt: skip
     model.fit(features, labels)

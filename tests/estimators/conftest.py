@@ -20,3 +20,18 @@ def two_classes():
 def short():
     """Parameters of a fit that takes a fraction of a second."""
     return {"draws": 50, "tune": 50, "chains": 2, "random_state": 0}
+
+
+@pytest.fixture
+def rows_looked_at(monkeypatch):
+    """Return the rows and features that each doubly-sparse fit looks at, fit after fit."""
+    from sparsekern.estimators.doubly_sparse import model
+
+    kept, found = model.TrainingRows, []
+
+    def remember(*parts):
+        found.append(kept(*parts))
+        return found[-1]
+
+    monkeypatch.setattr(model, "TrainingRows", remember)
+    return found

@@ -15,9 +15,8 @@ Y = np.repeat([0, 1], 10)
 
 
 def fit(X=X, y=Y, **parameters):
-    return GKMClassifier(
-        **{"draws": 5, "tune": 5, "chains": 1, "random_state": 0} | parameters
-    ).fit(X, y)
+    short = {"draws": 5, "tune": 5, "chains": 1, "random_state": 0}
+    return GKMClassifier().set_params(**short | parameters).fit(X, y)
 
 
 def changed(value):
@@ -56,16 +55,16 @@ def test_data(data, words):
         ({"chains": 0}, "chains must be at least 1"),
         ({"thin": 0}, "thin must be at least 1"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
-        ({"max_active": 0}, "max_active must be at least 1"),
-        ({"active_set_moves": 0}, "active_set_moves"),
-        ({"latent_scans": 0}, "latent_scans"),
-        ({"joint_moves": -1}, "joint_moves"),
-        ({"scale_prior": (2, -1)}, r"scale_prior\[1\] must be positive"),
-        ({"scale_prior": 3}, "scale_prior must be a pair"),
-        ({"scale_prior": (1, np.nan)}, r"scale_prior\[1\]"),
-        ({"intercept_prior": (0, 1)}, r"intercept_prior\[0\]"),
-        ({"size_prior": (1, 1, 1)}, "size_prior must be a pair"),
-        ({"jitter": 0.0}, "jitter must be positive"),
+        ({"priors__max_active": 0}, "GKMPriors.max_active must be at least 1"),
+        ({"moves__active_set": 0}, "GKMMoves.active_set must be at least 1, got 0"),
+        ({"moves__latent_scans": 0}, "latent_scans"),
+        ({"moves__joint": -1}, "GKMMoves.joint must be at least 0"),
+        ({"priors__scale": (2, -1)}, r"GKMPriors.scale\[1\] must be positive"),
+        ({"priors__scale": 3}, "GKMPriors.scale must be a pair"),
+        ({"priors__scale": (1, np.nan)}, r"GKMPriors.scale\[1\]"),
+        ({"priors__intercept": (0, 1)}, r"GKMPriors.intercept\[0\]"),
+        ({"priors__size": (1, 1, 1)}, "GKMPriors.size must be a pair"),
+        ({"priors__jitter": 0.0}, "jitter must be positive"),
         ({"length_scale": -1.0}, "length_scale must be positive"),
         ({"length_scale": [1.0, 2.0]}, "one positive number or 3"),
         ({"length_scale": [1.0, -2.0, 3.0]}, r"got \[1.0, -2.0, 3.0\]"),
@@ -74,7 +73,8 @@ def test_data(data, words):
         ({"kernel": ConstantKernel(0.0) * RBF()}, "the constant of kernel=.* must be positive"),
         ({"checkpoint": ""}, "checkpoint must be None or a folder"),
         ({"length_scale": "mode"}, "length_scale='mode' is not known"),
-        ({"length_scale_bounds": (3, 2)}, "low < high"),
+        ({"priors__length_scale_bounds": (3, 2)}, "low < high"),
+        ({"priors__scales": (3, 2)}, "Invalid parameter 'scales' of priors, a GKMPriors"),
         ({"learn_length_scale": True}, "learn_length_scale must be one of"),
         ({"learn_length_scale": "each"}, "learn_length_scale must be one of"),
         ({"progress": "loud"}, "progress must be one of"),
@@ -102,7 +102,9 @@ def test_parameters(parameters, words):
         ({"draws": 10.5}, "draws must be a whole number"),
         ({"chains": "four"}, "chains must be a whole number"),
         ({"kernel": 3}, "kernel must be a string"),
-        ({"sparse": "no"}, "sparse must be True or False"),
+        ({"priors__sparse": "no"}, "sparse must be True or False"),
+        ({"priors": {"scale": (2, 1)}}, r"priors must be a sparsekern.settings.GKMPriors or None"),
+        ({"moves": 5}, r"Write moves=GKMMoves\(...\), or change single values by set_params"),
         ({"standardize": 1.5}, "standardize must be True or False"),
         ({"length_scale": None}, "length_scale must be a positive number"),
         ({"checkpoint": 5}, "checkpoint must be None or a folder's name, got 5 of type int"),
@@ -150,12 +152,12 @@ def test_a_failed_refit_leaves_the_model_as_it_was():
     before = model.predict_proba(X)
     for data, parameters in (
         ((X * 7 + 100, np.where(Y > 0, "b", "a")), {"draws": 9}),
-        ((X[:, :2], Y), {"max_active": -1}),
+        ((X[:, :2], Y), {"kernel": "rfb"}),
         ((X, np.zeros(20)), {}),
     ):
-        with pytest.raises(ValueError, match=r"changed|max_active|one class"):
+        with pytest.raises(ValueError, match=r"changed|rfb|one class"):
             model.set_params(**parameters).fit(*data)
-        model.set_params(draws=5, max_active=100)
+        model.set_params(draws=5, kernel="rbf")
         np.testing.assert_array_equal(model.predict_proba(X), before)
         np.testing.assert_array_equal(model.classes_, [0, 1])
 
@@ -164,7 +166,7 @@ def test_bounds_that_exclude_the_starting_width():
     model = fit(
         learn_length_scale="shared",
         length_scale=1.0,
-        length_scale_bounds=(2, 5),
+        priors__length_scale_bounds=(2, 5),
         draws=200,
         tune=200,
     )
@@ -185,9 +187,9 @@ def test_float32_kernel_matrices():
     features = X.astype(np.float32)
     smooth = np.exp(-((features[:, None] - features[None]) ** 2).sum(-1) / 5000)
     with pytest.raises(ValueError, match="set jitter to at least"):
-        fit(X=smooth, kernel="precomputed", jitter=1e-12)
+        fit(X=smooth, kernel="precomputed", priors__jitter=1e-12)
     slightly_off = (smooth + np.float32(1e-7) * np.triu(smooth)).astype(np.float64)
-    model = fit(X=slightly_off, kernel="precomputed", jitter=1e-4)
+    model = fit(X=slightly_off, kernel="precomputed", priors__jitter=1e-4)
     assert np.isfinite(model.predict_proba(slightly_off)).all()
 
 
@@ -198,14 +200,14 @@ def test_kernels_evaluated_in_python_can_be_pickled():
 
 
 def test_no_active_vector_at_all():
-    model = fit(size_prior=(1, 1e9), draws=20, tune=200)
+    model = fit(priors__size=(1, 1e9), draws=20, tune=200)
     assert model.posterior_["sample_stats"]["n_active"].max() == 0
     assert (model.posterior_["sparse_coefficients"]["training_row"] == -1).all()
     assert len(model.active_vectors_) == 0
 
 
 def test_numpy_strings_and_truth_values_are_choices():
-    fit(learn_length_scale=np.str_("shared"), sparse=np.True_)
+    fit(learn_length_scale=np.str_("shared"), priors__sparse=np.True_)
 
 
 def test_unbounded_kernels_far_away():

@@ -16,11 +16,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sparsekern import GKMClassifier
-from sparsekern.estimators.shared.progress import TextProgress
+from sparsekern._progress import TextProgress
 from sparsekern.inference.chains import checkpoint as checkpoint_module
 from sparsekern.inference.chains import runner as chains_module
 from sparsekern.inference.chains.plan import Plan
 from sparsekern.inference.generalized_kernel.sampler import GeneralizedKernelSampler
+from sparsekern.settings import GKMPriors
 
 
 class State(NamedTuple):
@@ -291,7 +292,7 @@ def test_warm_start_extends_the_chains(two_classes):
     with pytest.raises(ValueError, match="the data or the parameters have changed"):
         model.set_params(draws=200).fit(X + 1e-3 * X**2, y)
     with pytest.raises(ValueError, match="the data or the parameters have changed"):
-        model.set_params(draws=200, max_active=5).fit(X, y)
+        model.set_params(draws=200, priors__max_active=5).fit(X, y)
 
 
 KILLED = textwrap.dedent(
@@ -370,7 +371,8 @@ def test_damaged_checkpoints_are_refused(two_classes, short, tmp_path, finished,
         middle = len(content) // 2
         path.write_bytes(content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :])
     elif damage == "swap":  # the file of another run under this run's name
-        GKMClassifier(**short | {"max_active": 7}, checkpoint=tmp_path / "b").fit(*two_classes)
+        other = GKMClassifier(**short, priors=GKMPriors(max_active=7), checkpoint=tmp_path / "b")
+        other.fit(*two_classes)
         (other,) = (tmp_path / "b").glob("run-*/chain-0.npz")
         path.write_bytes(other.read_bytes())
         words = "other data or parameters"
@@ -429,7 +431,7 @@ DIGEST = textwrap.dedent(
     from sparsekern.datasets import make_ripley
     X, y = make_ripley(80, random_state=3)
     model = GKMClassifier(draws=200, tune=100, chains=2, random_state=7, progress=False).fit(X, y)
-    print(hashlib.sha256(model._draws.coefficients.tobytes()).hexdigest())
+    print(hashlib.sha256(model._posterior.draws.coefficients.tobytes()).hexdigest())
     """
 )
 

@@ -18,12 +18,28 @@ from sparsekern import (
     RVMRegressor,
     SparseGPClassifier,
 )
+from sparsekern.settings import (
+    DoublySparseSelection,
+    GKMPriors,
+    HybridPrediction,
+    HybridRegressionSearch,
+    HybridSearchOptions,
+    HybridSelection,
+    MKLPriors,
+    MKLRegressionPriors,
+    PCVMSearch,
+    ProjectionPrediction,
+    ProjectionPriors,
+    ProjectionSearchOptions,
+    VectorMachineSearch,
+)
 
 CHAINS = {"draws": 40, "tune": 40, "chains": 2}
-WIDTHS = {"n_length_scales": 3}
+WIDTHS = {"search": VectorMachineSearch(n_length_scales=3)}
+PCVM_WIDTHS = {"search": PCVMSearch(n_length_scales=3)}
 ONE_START = {"n_init": 1}
 SHARED = {"vectors": "shared", "max_iter": 60, **ONE_START}
-PROJECTIONS = {**CHAINS, "search_draws": 20}
+PROJECTIONS = {**CHAINS, "search": ProjectionSearchOptions(draws=20)}
 
 pytestmark = [
     # The Array API check runs only under SCIPY_ARRAY_API=1, for estimators that claim support.
@@ -37,16 +53,16 @@ pytestmark = [
 
 @parametrize_with_checks(
     [
-        BayesianMKLClassifier(["rbf", "linear"], landmarks=30, **ONE_START),
+        BayesianMKLClassifier(["rbf", "linear"], candidates=30, **ONE_START),
         BayesianMKLRegressor(**ONE_START),
         DoublySparseClassifier(**CHAINS),  # one-vs-rest too
         DoublySparseRegressor(**CHAINS),
         GKMClassifier(**CHAINS),
         GKMRegressor(**CHAINS),
-        HybridSearchGPClassifier(n_wander=1, close=False),
-        HybridSearchGPRegressor(n_wander=1),
-        KernelProjectionClassifier(**{**CHAINS, "search_draws": 8}),
-        PCVMClassifier(**WIDTHS),
+        HybridSearchGPClassifier(search=HybridSearchOptions(n_wander=1, close=False)),
+        HybridSearchGPRegressor(search=HybridRegressionSearch(n_wander=1)),
+        KernelProjectionClassifier(**CHAINS, search=ProjectionSearchOptions(draws=8)),
+        PCVMClassifier(**PCVM_WIDTHS),
         RVMClassifier(**WIDTHS),
         RVMRegressor(**WIDTHS),
         SparseGPClassifier(**CHAINS),
@@ -57,8 +73,6 @@ def test_scikit_learn_check(estimator, check):
 
 
 @pytest.mark.slow
-# scikit-learn sets n_components=1 where there is such a parameter
-@pytest.mark.filterwarnings("ignore:n_components=1 counts projections:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*outputs share the sample weights")
 @parametrize_with_checks(
     [
@@ -76,50 +90,77 @@ def test_scikit_learn_check(estimator, check):
         GKMClassifier(likelihood="logit", kernel=["rbf", "linear"], **CHAINS),  # one-vs-rest too
         GKMClassifier(kernel="matern32", learn_length_scale="shared", **CHAINS),
         GKMClassifier(learn_length_scale="per_feature", **CHAINS),
-        GKMClassifier(sparse=False, draws=20, tune=20, chains=2),
+        GKMClassifier(priors=GKMPriors(sparse=False), draws=20, tune=20, chains=2),
         GKMClassifier(likelihood="hinge", candidates=10, **CHAINS),
         GKMRegressor(noise="student_t", **CHAINS),
-        DoublySparseClassifier(likelihood="probit", screen=3, **CHAINS),
+        DoublySparseClassifier(
+            likelihood="probit", selection=DoublySparseSelection(screen=3), **CHAINS
+        ),
         DoublySparseClassifier(likelihood="hinge", **CHAINS),
-        DoublySparseRegressor(noise="student_t", screen=3, screen_by="evidence", **CHAINS),
-        HybridSearchGPRegressor(n_wander=2, bandwidth="per_feature", kernel="matern32"),
-        HybridSearchGPRegressor(evidence="bic", integration="draws", draws=50, screen=2),
-        HybridSearchGPRegressor(search="mcmc", draws=50, tune=50),
-        HybridSearchGPRegressor(search_rows=10, n_wander=2),
+        DoublySparseRegressor(
+            noise="student_t",
+            selection=DoublySparseSelection(screen=3, screen_by="evidence"),
+            **CHAINS,
+        ),
+        HybridSearchGPRegressor(
+            kernel="matern32",
+            learn_length_scale="per_feature",
+            search=HybridRegressionSearch(n_wander=2),
+        ),
+        HybridSearchGPRegressor(
+            selection=HybridSelection(screen=2),
+            search=HybridRegressionSearch(evidence="bic"),
+            prediction=HybridPrediction(integration="draws", draws=50),
+        ),
+        HybridSearchGPRegressor(
+            search=HybridRegressionSearch(method="mcmc", tune=50),
+            prediction=HybridPrediction(draws=50),
+        ),
+        HybridSearchGPRegressor(search=HybridRegressionSearch(rows=10, n_wander=2)),
         BayesianMKLRegressor(kernel="linear"),
-        BayesianMKLRegressor(landmarks=40, **ONE_START),
-        BayesianMKLRegressor(sample_sparsity=True, **ONE_START),
-        BayesianMKLRegressor(kernel_sparsity=False, **ONE_START),
+        BayesianMKLRegressor(candidates=40, **ONE_START),
+        BayesianMKLRegressor(priors=MKLRegressionPriors(sample_sparsity=True), **ONE_START),
+        BayesianMKLRegressor(priors=MKLRegressionPriors(kernel_sparsity=False), **ONE_START),
         BayesianMKLRegressor(**SHARED),
-        BayesianMKLRegressor(nonnegative=True, **SHARED),
-        BayesianMKLRegressor(sample_sparsity=True, **SHARED),
+        BayesianMKLRegressor(priors=MKLRegressionPriors(nonnegative=True), **SHARED),
+        BayesianMKLRegressor(priors=MKLRegressionPriors(sample_sparsity=True), **SHARED),
         BayesianMKLRegressor(share="sample_weights", **SHARED),
         BayesianMKLClassifier(likelihood="probit", **ONE_START),
         BayesianMKLClassifier(likelihood="multinomial_probit", **ONE_START),
         BayesianMKLClassifier(**SHARED),
         BayesianMKLClassifier(likelihood="probit", **SHARED),
         BayesianMKLClassifier(likelihood="multinomial_probit", **SHARED),
-        BayesianMKLClassifier(nonnegative=True, **SHARED),
+        BayesianMKLClassifier(priors=MKLPriors(nonnegative=True), **SHARED),
         PCVMClassifier(length_scale="cv"),
-        PCVMClassifier(selection="truncated", **WIDTHS),
-        PCVMClassifier(likelihood="scaled_logit", **WIDTHS),
-        PCVMClassifier(inference="ep", **WIDTHS),
-        PCVMClassifier(inference="smoothed", **WIDTHS),
-        PCVMClassifier(inference="em", **WIDTHS),
-        PCVMClassifier(inference="mcmc", **WIDTHS, **CHAINS),
-        PCVMClassifier(multi_class="multinomial", **WIDTHS),
+        PCVMClassifier(search=PCVMSearch(n_length_scales=3, selection="truncated")),
+        PCVMClassifier(likelihood="scaled_logit", **PCVM_WIDTHS),
+        PCVMClassifier(inference="ep", **PCVM_WIDTHS),
+        PCVMClassifier(inference="smoothed", **PCVM_WIDTHS),
+        PCVMClassifier(inference="em", **PCVM_WIDTHS),
+        PCVMClassifier(inference="mcmc", **PCVM_WIDTHS, **CHAINS),
+        PCVMClassifier(multi_class="multinomial", **PCVM_WIDTHS),
         RVMClassifier(inference="ep", likelihood="probit", **WIDTHS),
         RVMClassifier(likelihood="probit", **WIDTHS),
         RVMClassifier(multi_class="multinomial", **WIDTHS),
         RVMRegressor(length_scale="cv"),
-        KernelProjectionClassifier(inference="latent_noise", classes="reference", **PROJECTIONS),
+        KernelProjectionClassifier(
+            inference="latent_noise",
+            priors=ProjectionPriors(classes="reference"),
+            **PROJECTIONS,
+        ),
         KernelProjectionClassifier("average", kernel="linear", **PROJECTIONS),
         KernelProjectionClassifier("utility", **PROJECTIONS),
         KernelProjectionClassifier(
-            projection=False, inference="latent_noise", predictive_noise=True, **PROJECTIONS
+            "kernel",
+            inference="latent_noise",
+            prediction=ProjectionPrediction(noise=True),
+            **PROJECTIONS,
         ),
         KernelProjectionClassifier(
-            kernel=["rbf", "linear"], standardize=True, select_kernels=True, **PROJECTIONS
+            kernel=["rbf", "linear"],
+            standardize=True,
+            priors=ProjectionPriors(select_kernels=True),
+            **PROJECTIONS,
         ),
         KernelProjectionClassifier(inference="polya_gamma", **PROJECTIONS),
         KernelProjectionClassifier(inference="least_squares", **PROJECTIONS),

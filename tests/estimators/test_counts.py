@@ -6,6 +6,11 @@ import pytest
 from scipy.stats import nbinom, poisson
 
 from sparsekern import DoublySparseRegressor, GKMRegressor, HybridSearchGPRegressor
+from sparsekern.settings import (
+    DoublySparseRegressionMoves,
+    DoublySparseRegressionPriors,
+    HybridRegressionSearch,
+)
 
 SHORT = {"draws": 300, "tune": 400, "chains": 2, "random_state": 0, "progress": False}
 SAMPLED = {
@@ -15,25 +20,25 @@ SAMPLED = {
 families = pytest.mark.parametrize("family", SAMPLED)
 
 
-def simulate(n=150, noise="poisson", seed=0):
+def simulate(n=150, counts="poisson", seed=0):
     """Counts whose rate depends on the first column, with the exposure in the last."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.uniform(-2, 2, (n, 2)), np.exp(rng.normal(1.5, 1.0, n))])
     log_rate = 1.2 * np.sin(1.5 * X[:, 0])
     mean = X[:, 2] * np.exp(log_rate)
-    if noise == "poisson":
+    if counts == "poisson":
         return X, rng.poisson(mean).astype(float), log_rate
     return X, rng.negative_binomial(2.0, 2.0 / (2.0 + mean)).astype(float), log_rate
 
 
 @families
-@pytest.mark.parametrize("noise", ["poisson", "negative_binomial"])
-def test_rates_are_recovered_with_exposure(family, noise):
-    X, y, log_rate = simulate(noise=noise)
-    model = SAMPLED[family](noise=noise, offset=2).fit(X, y)
+@pytest.mark.parametrize("counts", ["poisson", "negative_binomial"])
+def test_rates_are_recovered_with_exposure(family, counts):
+    X, y, log_rate = simulate(counts=counts)
+    model = SAMPLED[family](counts=counts, offset=2).fit(X, y)
     at_one = np.column_stack([X[:, :2], np.ones(len(X))])
     found = np.log(model.predict(at_one))
-    error = 0.25 if noise == "poisson" else 0.45
+    error = 0.25 if counts == "poisson" else 0.45
     assert np.sqrt(np.mean((found - log_rate) ** 2)) < error
     # the exposure is a factor of the mean, and of nothing else
     np.testing.assert_allclose(model.predict(X), X[:, 2] * model.predict(at_one), rtol=1e-9)
@@ -46,7 +51,7 @@ def test_rates_are_recovered_with_exposure(family, noise):
     means = model.sample_mean(X[:7])
     np.testing.assert_allclose(means.mean(axis=0), model.predict(X[:7]), rtol=1e-9)
     assert model.sample_mean(X[:7], thin=3).shape == (200, 7)
-    if noise == "negative_binomial":
+    if counts == "negative_binomial":
         dispersion = model.posterior_.posterior["dispersion"].values
         assert 0.3 < dispersion.mean() < 0.8
     if family == "doubly sparse":
@@ -57,7 +62,7 @@ def test_rates_are_recovered_with_exposure(family, noise):
 @families
 def test_densities_are_those_of_the_mixture(family):
     X, y, _ = simulate(40, "negative_binomial")
-    model = SAMPLED[family](noise="negative_binomial", offset=2).fit(X, y)
+    model = SAMPLED[family](counts="negative_binomial", offset=2).fit(X, y)
     mean = model.sample_mean(X)
     size = 1.0 / model.posterior_.posterior["dispersion"].values.reshape(-1, 1)
     each = nbinom.pmf(y, size, size / (size + mean))
@@ -76,13 +81,13 @@ def test_densities_are_those_of_the_mixture(family):
 def test_a_column_by_name_or_by_position_and_none():
     X, y, _ = simulate(40)
     frame = pd.DataFrame(X, columns=["a", "b", "time"])
-    named = SAMPLED["gkm"](noise="poisson", offset="time").fit(frame, y)
-    placed = SAMPLED["gkm"](noise="poisson", offset=2).fit(X, y)
+    named = SAMPLED["gkm"](counts="poisson", offset="time").fit(frame, y)
+    placed = SAMPLED["gkm"](counts="poisson", offset=2).fit(X, y)
     np.testing.assert_array_equal(named.predict(frame), placed.predict(X))
     before = X.copy()
     placed.predict(X)
     np.testing.assert_array_equal(X, before)
-    alone = SAMPLED["gkm"](noise="poisson").fit(X[:, :2], y)
+    alone = SAMPLED["gkm"](counts="poisson").fit(X[:, :2], y)
     logs = poisson.logpmf(y, alone.sample_mean(X[:, :2]))
     assert np.isfinite(logs).all()
 
@@ -91,30 +96,40 @@ def test_a_column_by_name_or_by_position_and_none():
 def test_bad_input(family):
     X, y, _ = simulate(30)
     make = SAMPLED[family]
-    with pytest.raises(ValueError, match="noise='poisson' needs counts"):
-        make(noise="poisson").fit(X, y - 5)
-    with pytest.raises(ValueError, match="noise='negative_binomial' needs counts"):
-        make(noise="negative_binomial").fit(X, y + 0.5)
+    with pytest.raises(ValueError, match="counts='poisson' needs whole numbers from 0 on"):
+        make(counts="poisson").fit(X, y - 5)
+    with pytest.raises(
+        ValueError, match="counts='negative_binomial' needs whole numbers from 0 on"
+    ):
+        make(counts="negative_binomial").fit(X, y + 0.5)
     with pytest.raises(ValueError, match=r"offset='time' names no column of X.*no column names"):
-        make(noise="poisson", offset="time").fit(X, y)
+        make(counts="poisson", offset="time").fit(X, y)
     with pytest.raises(ValueError, match=r"position of a column of X \(0 to 2\), got 3"):
-        make(noise="poisson", offset=3).fit(X, y)
+        make(counts="poisson", offset=3).fit(X, y)
     with pytest.raises(ValueError, match=r"exposure, column 0 of X, must be positive"):
-        make(noise="poisson", offset=0).fit(X, y)
+        make(counts="poisson", offset=0).fit(X, y)
     with pytest.raises(ValueError, match=r"offset=2 is for counts, not for noise='gaussian'"):
         make(offset=2).fit(X, y)
     with pytest.raises(ValueError, match=r"offset=0 is the only column"):
-        make(noise="poisson", offset=0).fit(X[:, 2:], y)
+        make(counts="poisson", offset=0).fit(X[:, 2:], y)
     with pytest.raises(ValueError, match=r"noise='probit' cannot be used .* it is for labels"):
         make(noise="probit").fit(X, y)
+    with pytest.raises(ValueError, match=r"noise='poisson' cannot be used .* it is for counts"):
+        make(noise="poisson").fit(X, y)
+    with pytest.raises(ValueError, match=r"noise='laplace' is for real responses and counts='poi"):
+        make(counts="poisson", noise="laplace").fit(X, y)
 
 
 def test_what_a_sweep_cannot_correct_is_refused():
     X, y, _ = simulate(30)
-    with pytest.raises(ValueError, match=r"spike_variance=0.01 .*poisson.* lacks: working"):
-        DoublySparseRegressor(noise="poisson", spike_variance=0.01, **SHORT).fit(X, y)
+    with pytest.raises(ValueError, match=r"spike of variance 0.01 .*poisson.* lacks: working"):
+        DoublySparseRegressor(
+            counts="poisson", priors=DoublySparseRegressionPriors(spike=0.01), **SHORT
+        ).fit(X, y)
     with pytest.raises(ValueError, match=r"temperatures.*Gaussian noise, not for the poisson"):
-        DoublySparseRegressor(noise="poisson", temperatures=(1, 2), **SHORT).fit(X, y)
+        DoublySparseRegressor(
+            counts="poisson", moves=DoublySparseRegressionMoves(temperatures=(1, 2)), **SHORT
+        ).fit(X, y)
 
 
 @pytest.mark.parametrize("rows", [500, 60])
@@ -122,7 +137,11 @@ def test_exposure_in_a_hybrid_search(rows):
     """Searched on all rows, and on some with a model of its own for each prediction."""
     X, y, log_rate = simulate(120)
     model = HybridSearchGPRegressor(
-        noise="poisson", offset=2, search_rows=rows, random_state=0, progress=False
+        counts="poisson",
+        offset=2,
+        search=HybridRegressionSearch(rows=rows),
+        random_state=0,
+        progress=False,
     ).fit(X, y)
     assert list(model.selected_features_) == [0]
     at_one = np.column_stack([X[:, :2], np.ones(len(X))])

@@ -1,6 +1,7 @@
 """DoublySparseRegressor and DoublySparseClassifier: the law they sample, and what is read of it."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -51,11 +52,13 @@ def small():
 
 
 def regress(data, **changes):
-    return DoublySparseRegressor(**{**SHORT, "random_state": 0, **changes}).fit(*data)
+    model = DoublySparseRegressor(**SHORT, random_state=0)
+    return model.set_params(**changes).fit(*data)
 
 
 def classify(X, y, **changes):
-    return DoublySparseClassifier(**{**SHORT, "random_state": 0, **changes}).fit(X, y)
+    model = DoublySparseClassifier(**SHORT, random_state=0)
+    return model.set_params(**changes).fit(X, y)
 
 
 # -- what is estimated ----------------------------------------------------------------------------
@@ -134,24 +137,22 @@ def latent_by_hand(model, X, new):
     rows = tree["sparse_coefficients"]["training_row"].values
     weights = tree["sparse_coefficients"]["coefficient"].values
     features = tree["sparse_features"]["feature"].values
-    bandwidths = tree["sparse_features"]["feature_bandwidth"].values
+    length_scales = tree["sparse_features"]["feature_length_scale"].values
     contrasts = weights.shape[2:-1]
     out = np.zeros((*rows.shape[:2], *contrasts, len(new)))
     for c, t in np.ndindex(rows.shape[:2]):
         held, included = rows[c, t] >= 0, features[c, t] >= 0
         assert len(set(features[c, t][included])) == included.sum()
         assert len(set(rows[c, t][held])) == held.sum()
-        assert (bandwidths[c, t][included] > 0).all() and np.isnan(
-            bandwidths[c, t][~included]
-        ).all()
+        assert (length_scales[c, t][included] > 0).all()
+        assert np.isnan(length_scales[c, t][~included]).all()
         assert (weights[c, t][..., ~held] == 0).all()
         at = vectors[rows[c, t][held]][:, features[c, t][included]]
         apart = np.abs(new[:, None, features[c, t][included]] - at[None])
-        eta = bandwidths[c, t][included]
+        lengths = length_scales[c, t][included]
         if model.kernel == "laplacian":
-            kernel = np.exp(-(apart * eta).sum(-1))
+            kernel = np.exp(-(apart / lengths).sum(-1))
         else:
-            lengths = 1 / np.sqrt(2 * eta)
             r = np.sqrt(((apart / lengths) ** 2).sum(-1))
             kernel = {
                 "rbf": lambda r: np.exp(-(r**2) / 2),
@@ -225,7 +226,7 @@ def test_several_latent_functions_share_features_and_vectors():
     assert tree["sparse_features"]["feature"].dims == ("chain", "draw", "place")
     f = latent_by_hand(model, X[::3], X[1:20]) + tree["posterior"]["intercept"].values[..., None]
     f = np.moveaxis(f, 2, -1).reshape(40, 19, -1)
-    mine = model._draws.likelihood.mean(f)
+    mine = model._posterior.draws.likelihood.mean(f)
     np.testing.assert_allclose(model.sample_proba(X[1:20]), mine, rtol=1e-7)
     assert model.score(X, y) > 0.85
     assert set(model.selected_features_) & {2, 3}
@@ -240,7 +241,7 @@ def test_groups_of_the_posterior(fitted):
     sizes = {"log_likelihood", "n_active", "n_features"}
     assert sizes <= set(tree["sample_stats"].data_vars)
     assert tree["log_likelihood"]["y"].dims == ("chain", "draw", "row")
-    assert tree["sparse_features"]["feature_bandwidth"].dims == ("chain", "draw", "place")
+    assert tree["sparse_features"]["feature_length_scale"].dims == ("chain", "draw", "place")
     held = tree["sparse_features"]["feature"].values >= 0
     np.testing.assert_array_equal(held.sum(-1), tree["sample_stats"]["n_features"])
     included = [(tree["sparse_features"]["feature"].values == j).any(-1).mean() for j in range(20)]
@@ -250,6 +251,50 @@ def test_groups_of_the_posterior(fitted):
     shares = [(active == row).any(-1).mean() for row in range(100)]
     np.testing.assert_allclose(fitted.active_probabilities_, shares)
     np.testing.assert_array_equal(fitted.active_vectors_, np.flatnonzero(shares))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_length_scales_are_those_of_the_kernel(small, kernel):
+    """The kernel along one feature is scikit-learn's of the length scale that is reported."""
+    from sklearn.gaussian_process.kernels import RBF, Matern
+
+    made = {"rbf": RBF, "matern32": partial(Matern, nu=1.5), "matern52": partial(Matern, nu=2.5)}
+    X, y = small
+    model = regress((X[:, 3:], y), kernel=kernel, standardize=False, priors__select_features=False)
+    tree = model.posterior_
+    lengths = tree["posterior"]["length_scale"]
+    assert lengths.dims == ("chain", "draw", "selected_feature")
+    np.testing.assert_array_equal(lengths, tree["sparse_features"]["feature_length_scale"])
+    last = float(lengths[-1, -1, 0])
+    rows = tree["sparse_coefficients"]["training_row"].values[-1, -1]
+    weights = tree["sparse_coefficients"]["coefficient"].values[-1, -1][rows >= 0]
+    vectors = X[rows[rows >= 0], 3:]
+    apart = np.exp(-np.abs(X[:, 3:] - vectors.T) / last)
+    columns = apart if kernel == "laplacian" else made[kernel](last)(X[:, 3:], vectors)
+    intercept = float(tree["posterior"]["intercept"][-1, -1])
+    mean = intercept + y.std() * columns @ weights
+    np.testing.assert_allclose(model.sample_mean(X[:, 3:])[-1], mean, rtol=1e-9)
+
+
+def test_length_scales_of_features_that_are_out(small):
+    model = regress(small, tune=0)  # chains start without some
+    posterior = model.posterior_["posterior"]
+    lengths, inverse = posterior["length_scale"].values, posterior["inverse_length_scale"].values
+    places = model.posterior_["sparse_features"]["feature"].values
+    chosen = posterior["selected_feature"].values.astype(int)
+    included = np.stack([(places == j).any(-1) for j in chosen], axis=-1)
+    assert not included.all()
+    np.testing.assert_array_equal(np.isnan(lengths), ~included)
+    np.testing.assert_array_equal(inverse > 0, included)
+    np.testing.assert_allclose(inverse[included], 1 / lengths[included])
+    for place, feature in enumerate(chosen):
+        mean = model.diagnostics_.loc[f"inverse_length_scale[{feature}]", "mean"]
+        assert mean == pytest.approx(inverse[..., place].mean())
+    axes = plot_traces(model, "inverse_length_scale")
+    np.testing.assert_array_equal(axes[0, 0].lines[0].get_ydata(), inverse[0, :, 0])
+    seldom = chosen[~included.all(axis=(0, 1))][0]
+    with pytest.raises(ValueError, match=rf"unknown 'length_scale\[{seldom}\]'; the known"):
+        plot_traces(model, f"length_scale[{seldom}]")
 
 
 def test_traces_can_be_plotted(fitted, one_vs_rest):
@@ -341,12 +386,12 @@ def test_one_vs_rest_posterior_has_every_group_by_class(one_vs_rest):
         np.testing.assert_array_equal((here >= 0).sum(-1), sizes)
 
 
-def test_one_vs_rest_with_screening(iris):
+def test_one_vs_rest_with_screening(iris, rows_looked_at):
     X, y = iris
     rng = np.random.default_rng(0)
     wide = np.column_stack([rng.standard_normal((len(X), 6)), X])
-    model = classify(wide, y, screen=4)
-    chosen = model._rows.screened
+    model = classify(wide, y, selection__screen=4)
+    chosen = rows_looked_at[-1].screened
     by_hand = classify(wide[:, chosen], y)
     np.testing.assert_array_equal(model.predict_proba(wide), by_hand.predict_proba(wide[:, chosen]))
     mine, its = model.pointwise_log_likelihood(), by_hand.pointwise_log_likelihood()
@@ -387,7 +432,11 @@ def test_warm_start_extends(small):
     np.testing.assert_array_equal(longer.feature_inclusion_, expected.feature_inclusion_)
     with pytest.raises(ValueError, match="draws=10 is fewer than the 60"):
         longer.set_params(draws=10).fit(*small)
-    for changes in ({"kernel": "laplacian"}, {"feature_moves": 7}, {"expected_features": 2.0}):
+    for changes in (
+        {"kernel": "laplacian"},
+        {"moves__features": 7},
+        {"priors__expected_features": 2.0},
+    ):
         changed = regress(small, draws=10, warm_start=True).set_params(draws=20, **changes)
         with pytest.raises(ValueError, match="only draws may grow"):
             changed.fit(*small)
@@ -404,7 +453,7 @@ def test_a_checkpoint_resumes_with_the_same_draws(small, iris, tmp_path, monkeyp
 
     def fit(**changes):
         if kind == "regression":
-            return regress(small, draws=90, screen=3, **changes)
+            return regress(small, draws=90, selection__screen=3, **changes)
         return classify(*iris, **changes)
 
     expected = fit()

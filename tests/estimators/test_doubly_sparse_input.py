@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from sparsekern import DoublySparseClassifier, DoublySparseRegressor
 from sparsekern.inference.feature_search.screening import marginal_scores, screen_features
+from sparsekern.settings import DoublySparseSelection
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -28,11 +29,11 @@ LABELS = np.where(np.median(F) < Y, "yes", "no")
 
 
 def regress(X=X, y=Y, **changes):
-    return DoublySparseRegressor(**{**SHORT, **changes}).fit(X, y)
+    return DoublySparseRegressor(**SHORT).set_params(**changes).fit(X, y)
 
 
 def classify(X=X, y=LABELS, **changes):
-    return DoublySparseClassifier(**{**SHORT, **changes}).fit(X, y)
+    return DoublySparseClassifier(**SHORT).set_params(**changes).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +59,10 @@ def test_the_face_of_a_selector(model):
 
 
 def test_names_of_features_are_kept(model):
-    assert {"bandwidth[dose]", "bandwidth[weight]"} <= set(model.diagnostics_.index)
-    assert "bandwidth[age]" not in model.diagnostics_.index
+    assert {"inverse_length_scale[dose]", "inverse_length_scale[weight]"} <= set(
+        model.diagnostics_.index
+    )
+    assert "inverse_length_scale[age]" not in model.diagnostics_.index
     table = model.joint_inclusion()
     assert {"dose", "weight"} <= set(table.index) and list(table.index) == list(table.columns)
     mine = model.joint_inclusion(["weight", "age", "dose"])
@@ -73,7 +76,7 @@ def test_names_of_features_are_kept(model):
     pd.testing.assert_frame_equal(from_polars.diagnostics_, model.diagnostics_)
     pd.testing.assert_frame_equal(from_polars.joint_inclusion(), table)
     unnamed = regress(draws=150, tune=150)
-    assert {"bandwidth[2]", "bandwidth[4]"} <= set(unnamed.diagnostics_.index)
+    assert {"inverse_length_scale[2]", "inverse_length_scale[4]"} <= set(unnamed.diagnostics_.index)
     np.testing.assert_array_equal(unnamed.feature_inclusion_, model.feature_inclusion_)
 
 
@@ -92,7 +95,7 @@ def test_joint_inclusion_takes_a_mask(model):
 
 def test_joint_inclusion_of_no_feature(model):
     assert model.joint_inclusion([]).shape == (0, 0)
-    nothing = regress(X[:, [0, 1, 3]], RNG.standard_normal(60), expected_features=1e-9)
+    nothing = regress(X[:, [0, 1, 3]], RNG.standard_normal(60), priors__expected_features=1e-9)
     assert nothing.feature_inclusion_.max() < 0.05
     assert nothing.joint_inclusion().shape == (0, 0)
 
@@ -120,28 +123,28 @@ def test_the_threshold_may_change_after_the_fit(model):
     shares = model.feature_inclusion_
     some = shares[(shares > 0) & (shares < 0.5)].max()
     try:
-        model.set_params(threshold=some)  # at least: the share itself is enough
+        model.set_params(selection__threshold=some)  # at least: the share itself is enough
         np.testing.assert_array_equal(model.selected_features_, np.flatnonzero(shares >= some))
         assert len(model.selected_features_) > 2
         assert model.transform(pd.DataFrame(X, columns=NAMES)).shape[1] > 2
         for bad in (1.5, 0.0, -1):
             with pytest.raises(ValueError, match=f"threshold must .* got {bad}"):
-                model.set_params(threshold=bad).get_support()
+                model.set_params(selection__threshold=bad).get_support()
         with pytest.raises(TypeError, match="threshold must be a positive number, got 'most'"):
-            model.set_params(threshold="most").get_support()
+            model.set_params(selection__threshold="most").get_support()
     finally:
-        model.set_params(threshold=0.5)
+        model.set_params(selection__threshold=0.5)
 
 
 def test_no_feature_at_all():
     noise = np.random.default_rng(0).standard_normal(60)
-    model = regress(y=noise, expected_features=0.01)
+    model = regress(y=noise, priors__expected_features=0.01)
     assert len(model.selected_features_) == 0
     with pytest.warns(UserWarning, match="No features were selected"):
         assert model.transform(X).shape == (60, 0)
     assert np.ptp(model.predict(X)) < 0.5
     assert np.isfinite(model.predict(X, return_std=True)[1]).all()
-    assert not any(name.startswith("bandwidth") for name in model.diagnostics_.index)
+    assert not any(name.startswith("inverse_length_scale") for name in model.diagnostics_.index)
 
 
 def test_before_the_fit():
@@ -162,11 +165,13 @@ def test_before_the_fit():
 def test_searches_and_cross_validation():
     options = {**SHORT, "chains": 1, "draws": 40}
     search = GridSearchCV(
-        DoublySparseRegressor(**options), {"expected_features": [1e-9, 1.0]}, cv=2
+        DoublySparseRegressor(**options), {"priors__expected_features": [1e-9, 1.0]}, cv=2
     ).fit(X, Y)
-    assert search.best_params_["expected_features"] == 1.0
+    assert search.best_params_["priors__expected_features"] == 1.0
     np.testing.assert_array_equal(search.best_estimator_.selected_features_, [2, 4])
-    scores = cross_val_score(DoublySparseRegressor(screen=3, **options), X, Y, cv=2)
+    scores = cross_val_score(
+        DoublySparseRegressor(selection=DoublySparseSelection(screen=3), **options), X, Y, cv=2
+    )
     assert scores.min() > 0.5
     assert cross_val_score(DoublySparseClassifier(**options), X, LABELS, cv=2).min() > 0.6
 
@@ -183,7 +188,7 @@ def wide():
 
 
 def test_screening_is_choosing_the_columns_by_hand(wide):
-    model = regress(wide, screen=6)
+    model = regress(wide, selection__screen=6)
     scores = marginal_scores((wide - wide.mean(0)) / wide.std(0), Y[:, None])
     chosen = np.sort(np.argsort(-scores)[:6])
     by_hand = regress(wide[:, chosen])
@@ -198,7 +203,7 @@ def test_screening_is_choosing_the_columns_by_hand(wide):
 
 
 def test_the_pointwise_log_likelihood_after_screening(wide):
-    for model in (regress(wide, screen=6), classify(wide, screen=6)):
+    for model in (regress(wide, selection__screen=6), classify(wide, selection__screen=6)):
         total = model.posterior_["sample_stats"]["log_likelihood"].values
         np.testing.assert_allclose(model.pointwise_log_likelihood().sum(-1), total, rtol=1e-6)
 
@@ -206,7 +211,7 @@ def test_the_pointwise_log_likelihood_after_screening(wide):
 def test_screening_that_keeps_everything_changes_nothing():
     plain = regress()
     for screen in (5, 6, 10**9):
-        same = regress(screen=screen)
+        same = regress(selection__screen=screen)
         np.testing.assert_array_equal(same.predict(X), plain.predict(X))
         pd.testing.assert_frame_equal(same.diagnostics_, plain.diagnostics_)
 
@@ -228,9 +233,9 @@ def test_scores_see_even_effects_and_bear_constant_columns():
 
 def test_an_even_effect_survives_screening(wide):
     y = wide[:, 11] ** 2 + 0.1 * np.random.default_rng(1).standard_normal(60)
-    model = regress(wide, y, screen=4)
+    model = regress(wide, y, selection__screen=4)
     np.testing.assert_array_equal(model.selected_features_, [11])
-    inside = classify(wide, wide[:, 11] ** 2 < 0.6, screen=4, draws=100, tune=100)
+    inside = classify(wide, wide[:, 11] ** 2 < 0.6, selection__screen=4, draws=100, tune=100)
     assert 11 in inside.selected_features_
 
 
@@ -238,17 +243,21 @@ def test_screening_for_several_classes(wide):
     codes = np.digitize(wide[:, 20], [-0.5, 0.5])
     for likelihood in ("logit", "probit"):
         model = classify(
-            wide, np.array(["b", "c", "a"])[codes], screen=3, likelihood=likelihood, draws=500
+            wide,
+            np.array(["b", "c", "a"])[codes],
+            selection__screen=3,
+            likelihood=likelihood,
+            draws=500,
         )
         np.testing.assert_array_equal(model.selected_features_, [20])
 
 
-def test_screening_of_inputs_near_the_limits_of_floating_point(wide):
+def test_screening_of_inputs_near_the_limits_of_floating_point(wide, rows_looked_at):
     for scale in (1e150, 1e-150, 1e200, 1e-200):
-        model = regress(wide * scale, screen=2, standardize=False, **TINY)
-        np.testing.assert_array_equal(
-            model._rows.screened, regress(wide, screen=2, **TINY)._rows.screened
-        )
+        regress(wide * scale, selection__screen=2, standardize=False, **TINY)
+        regress(wide, selection__screen=2, **TINY)
+        one, other = rows_looked_at[-2:]
+        np.testing.assert_array_equal(one.screened, other.screened)
 
 
 # -- chains that disagree -------------------------------------------------------------------------
@@ -258,7 +267,7 @@ def test_two_copies_of_a_feature():
     """Without exchanges a chain keeps the copy that it has found first for long."""
     frame = pd.DataFrame({"left": X[:, 2], "right": X[:, 2], "other": X[:, 1]})
     y = 2 * np.cos(X[:, 2]) + 0.3 * np.random.default_rng(0).standard_normal(60)
-    options = {"draws": 100, "tune": 30, "chains": 4, "feature_swaps": 0, "feature_moves": 1}
+    options = {"draws": 100, "tune": 30, "chains": 4, "moves__swaps": 0, "moves__features": 1}
     with pytest.warns(ConvergenceWarning, match=r"disagree about features.*left: [01]\.") as caught:
         model = regress(frame, y, **options)
     sentence = next(str(one.message) for one in caught if "disagree" in str(one.message))
@@ -271,7 +280,7 @@ def test_two_copies_of_a_feature():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "Chains have not|.*R-hat", ConvergenceWarning)
-        regress(frame, y, draws=300, tune=100, feature_swaps=5)  # exchanges make the chains agree
+        regress(frame, y, draws=300, tune=100, moves__swaps=5)  # exchanges make the chains agree
 
 
 def test_chains_that_never_move_leak_no_warning():
@@ -280,7 +289,14 @@ def test_chains_that_never_move_leak_no_warning():
         warnings.simplefilter("error", RuntimeWarning)
         for seed in range(3):
             regress(1e200 * X, standardize=False, draws=20, tune=20, random_state=seed)
-            regress(1e-150 * X, standardize=False, draws=6, tune=0, screen=2, random_state=seed)
+            regress(
+                1e-150 * X,
+                standardize=False,
+                draws=6,
+                tune=0,
+                selection__screen=2,
+                random_state=seed,
+            )
 
 
 # -- input ----------------------------------------------------------------------------------------
@@ -349,28 +365,42 @@ def test_bad_labels(y, words):
         ({"kernel": "linear"}, "kernel must be one of .* got 'linear'"),
         ({"kernel": "precomputed"}, "kernel must be one of .* got 'precomputed'"),
         ({"kernel": ["rbf"]}, "kernel must be one of"),
-        ({"expected_features": 0}, "expected_features must be positive and finite, got 0"),
-        ({"expected_features": -1.0}, "expected_features must be positive and finite, got -1.0"),
-        ({"expected_features": np.nan}, "expected_features"),
-        ({"expected_vectors": 0.0}, "expected_vectors must be positive"),
-        ({"expected_vectors": np.inf}, "expected_vectors must be positive and finite, got inf"),
-        ({"max_features": 0}, "max_features must be at least 1, got 0"),
-        ({"max_active": 0}, "max_active must be at least 1, got 0"),
-        ({"threshold": 1.5}, "threshold must lie strictly between 0 and 1, got 1.5"),
-        ({"threshold": 0.0}, "threshold must be positive"),
-        ({"threshold": -0.5}, "threshold must be positive"),
-        ({"screen": 0}, "screen must be at least 1, got 0"),
-        ({"screen": -3}, "screen must be at least 1, got -3"),
-        ({"slab_prior": (0, 1)}, r"slab_prior\[0\] must be positive and finite, got 0"),
-        ({"slab_prior": 2.0}, r"slab_prior must be a pair \(shape, rate\), got 2.0"),
-        ({"slab_variance": -1.0}, "slab_variance must be positive and finite, got -1.0"),
-        ({"intercept_variance": 0.0}, "intercept_variance must be positive"),
-        ({"feature_moves": 0}, "feature_moves must be at least 1, got 0"),
-        ({"feature_swaps": -1}, "feature_swaps must be at least 0, got -1"),
-        ({"feature_pairs": -1}, "feature_pairs must be at least 0, got -1"),
-        ({"bandwidth_moves": 0}, "bandwidth_moves must be at least 1"),
-        ({"active_set_moves": 0}, "active_set_moves must be at least 1"),
-        ({"latent_scans": 0}, "latent_scans must be at least 1"),
+        ({"priors__expected_features": 0}, "expected_features must be positive and finite, got 0"),
+        (
+            {"priors__expected_features": -1.0},
+            "expected_features must be positive and finite, got -1.0",
+        ),
+        ({"priors__expected_features": np.nan}, "expected_features"),
+        ({"priors__expected_vectors": 0.0}, "expected_vectors must be positive"),
+        (
+            {"priors__expected_vectors": np.inf},
+            "expected_vectors must be positive and finite, got inf",
+        ),
+        ({"selection__max_features": 0}, "max_features must be at least 1, got 0"),
+        ({"priors__max_active": 0}, "max_active must be at least 1, got 0"),
+        ({"selection__threshold": 1.5}, "threshold must lie strictly between 0 and 1, got 1.5"),
+        ({"selection__threshold": 0.0}, "threshold must be positive"),
+        ({"selection__threshold": -0.5}, "threshold must be positive"),
+        ({"selection__screen": 0}, "screen must be at least 1, got 0"),
+        ({"selection__screen": -3}, "screen must be at least 1, got -3"),
+        ({"priors__slab": (0, 1)}, r"slab\[0\] must be positive and finite, got 0"),
+        (
+            {"priors__slab": (2.0,)},
+            r"slab must be a pair \(shape, rate\) or a known .*got \(2.0,\)",
+        ),
+        (
+            {"priors__slab": None},
+            r"slab must be a pair \(shape, rate\) or a known variance, got None",
+        ),
+        ({"priors__slab": -1.0}, "slab must be positive and finite, got -1.0"),
+        ({"priors__intercept": 0.0}, "intercept must be positive"),
+        ({"moves__features": 0}, "features must be at least 1, got 0"),
+        ({"moves__swaps": -1}, "swaps must be at least 0, got -1"),
+        ({"moves__pairs": -1}, "pairs must be at least 0, got -1"),
+        ({"moves__length_scales": 0}, "length_scales must be at least 1"),
+        ({"moves__length_scales": 1001}, "length_scales must be at most 1000, got 1001: a sweep"),
+        ({"moves__active_set": 0}, "active_set must be at least 1"),
+        ({"moves__latent_scans": 0}, "latent_scans must be at least 1"),
         ({"candidates": 0}, "candidates must be at least 1"),
         ({"candidates": [60]}, "candidates must lie between 0 and 59"),
         ({"candidates": [0.5]}, "array of row indices"),
@@ -390,15 +420,19 @@ def test_bad_parameters(fit, parameters, words):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"screen": 2.5}, "screen must be a whole number, got 2.5 of type float"),
-        ({"screen": True}, "screen must be a whole number"),
-        ({"screen": "all"}, "screen must be a whole number, got 'all'"),
-        ({"threshold": "half"}, "threshold must be a positive number, got 'half'"),
-        ({"expected_features": "few"}, "expected_features must be a positive number, got 'few'"),
-        ({"expected_vectors": None}, "expected_vectors must be a positive number"),
-        ({"max_features": None}, "max_features must be a whole number"),
-        ({"select_features": "no"}, "select_features must be True or False"),
-        ({"select_vectors": 2}, "select_vectors must be True or False"),
+        ({"selection__screen": 2.5}, "screen must be a whole number, got 2.5 of type float"),
+        ({"selection__screen": True}, "screen must be a whole number"),
+        ({"selection__screen": "all"}, "screen must be a whole number, got 'all'"),
+        ({"selection__threshold": "half"}, "threshold must be a positive number, got 'half'"),
+        (
+            {"priors__expected_features": "few"},
+            "expected_features must be a positive number, got 'few'",
+        ),
+        ({"priors__expected_vectors": None}, "expected_vectors must be a positive number"),
+        ({"selection__max_features": None}, "max_features must be a whole number"),
+        ({"priors__intercept": (1, 1)}, r"intercept must be a positive number, got \(1, 1\)"),
+        ({"priors__select_features": "no"}, "select_features must be True or False"),
+        ({"priors__select_vectors": 2}, "select_vectors must be True or False"),
         ({"standardize": None}, "standardize must be True or False"),
         ({"draws": 10.5}, "draws must be a whole number"),
     ],
@@ -411,9 +445,15 @@ def test_parameters_of_another_type(parameters, words):
 def test_parameters_of_one_estimator():
     for parameters, words in (
         ({"noise": "cauchy"}, "noise must be one of 'gaussian', 'student_t', .*; got 'cauchy'"),
-        ({"noise_prior": (1, -1)}, r"noise_prior\[1\] must be positive"),
-        ({"noise": "student_t", "degrees_of_freedom": "free"}, "degrees_of_freedom must be one"),
-        ({"noise": "student_t", "degrees_of_freedom": -1.0}, "degrees_of_freedom must be positive"),
+        ({"priors__noise": (1, -1)}, r"noise\[1\] must be positive"),
+        (
+            {"noise": "student_t", "priors__degrees_of_freedom": "free"},
+            "degrees_of_freedom must be one",
+        ),
+        (
+            {"noise": "student_t", "priors__degrees_of_freedom": -1.0},
+            "degrees_of_freedom must be positive",
+        ),
     ):
         with pytest.raises(ValueError, match=words):
             regress(**parameters)
@@ -446,16 +486,16 @@ def test_other_features_at_prediction(model):
 
 
 def test_a_failed_refit_leaves_the_model_as_it_was():
-    model = regress(screen=3)
+    model = regress(selection__screen=3)
     before = model.predict(X), model.feature_inclusion_.copy(), model.pointwise_log_likelihood()
     for data, parameters in (
-        ((X[:, :2], Y), {"max_active": -1}),
+        ((X[:, :2], Y), {"draws": -1}),
         ((X * 7 + 100, np.zeros(60)), {}),
         ((wrong := changed(np.nan), Y), {}),
     ):
-        with pytest.raises(ValueError, match=r"max_active|constant|NaN"):
+        with pytest.raises(ValueError, match=r"draws must|constant|NaN"):
             model.set_params(**parameters).fit(*data)
-        model.set_params(max_active=100)
+        model.set_params(draws=SHORT["draws"])
         np.testing.assert_array_equal(model.predict(X), before[0])
         np.testing.assert_array_equal(model.feature_inclusion_, before[1])
         np.testing.assert_array_equal(model.pointwise_log_likelihood(), before[2])
@@ -464,7 +504,7 @@ def test_a_failed_refit_leaves_the_model_as_it_was():
 
 def test_constant_and_duplicate_columns():
     odd = np.column_stack([np.full(60, 1e12 / 3), X[:, 2], X[:, 2], np.zeros(60), X[:, 4]])
-    for fitted in (regress(odd), regress(odd, standardize=False, screen=3)):
+    for fitted in (regress(odd), regress(odd, standardize=False, selection__screen=3)):
         assert (fitted.feature_inclusion_[[1, 2]].sum() > 0.9) and fitted.feature_inclusion_[
             4
         ] > 0.9
@@ -537,7 +577,7 @@ def test_distances_that_overflow_hold_no_feature_in(kernel):
     """All rows are infinitely far from each other: no feature says anything, and any may leave."""
     for scale in (1e150, 1e200, 1e300):
         fitted = regress(
-            X * scale, kernel=kernel, standardize=False, expected_features=2.5, chains=4
+            X * scale, kernel=kernel, standardize=False, priors__expected_features=2.5, chains=4
         )
         assert fitted.feature_inclusion_.max() < 0.5
 
@@ -554,32 +594,32 @@ def test_far_from_the_data_the_mean_is_the_intercept():
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"max_features": 1},
-        {"max_active": 1},
+        {"selection__max_features": 1},
+        {"priors__max_active": 1},
         {"candidates": 1},
         {"candidates": [7, 3, 3]},
-        {"select_features": False},
-        {"select_vectors": False, "candidates": 12},
-        {"select_features": False, "select_vectors": False, "candidates": 10},
-        {"slab_variance": 2.0},
-        {"feature_swaps": 0, "feature_moves": 1},
-        {"expected_features": 1e9, "expected_vectors": 1e9},
-        {"expected_features": 1e-300, "expected_vectors": 1e-300},
+        {"priors__select_features": False},
+        {"priors__select_vectors": False, "candidates": 12},
+        {"priors__select_features": False, "priors__select_vectors": False, "candidates": 10},
+        {"priors__slab": 2.0},
+        {"moves__swaps": 0, "moves__features": 1},
+        {"priors__expected_features": 1e9, "priors__expected_vectors": 1e9},
+        {"priors__expected_features": 1e-300, "priors__expected_vectors": 1e-300},
         {"draws": 1, "tune": 0, "chains": 1},
         {"draws": 3, "chains": 1},
         {"draws": 10, "thin": 5},
-        {"max_features": 10**6, "max_active": 10**6},
+        {"selection__max_features": 10**6, "priors__max_active": 10**6},
     ],
 )
 def test_corners_of_the_parameters(parameters):
     for fitted in (regress(**parameters), classify(**parameters)):
         sizes = fitted.posterior_["sample_stats"]
-        assert sizes["n_features"].max() <= parameters.get("max_features", 5)
-        assert sizes["n_active"].max() <= parameters.get("max_active", 60)
+        assert sizes["n_features"].max() <= parameters.get("selection__max_features", 5)
+        assert sizes["n_active"].max() <= parameters.get("priors__max_active", 60)
         assert np.isfinite(fitted.pointwise_log_likelihood()).all()
-        if parameters.get("select_features") is False:
+        if parameters.get("priors__select_features") is False:
             assert (fitted.feature_inclusion_ == 1).all() and sizes["n_features"].min() == 5
-        if parameters.get("select_vectors") is False:
+        if parameters.get("priors__select_vectors") is False:
             assert sizes["n_active"].min() == sizes["n_active"].max() <= 12
         if isinstance(parameters.get("candidates"), list):
             assert set(fitted.active_vectors_) <= {3, 7}
@@ -593,5 +633,5 @@ def test_inputs_of_other_kinds():
         column = regress(y=Y[:, None])
     np.testing.assert_array_equal(column.predict(X), regress().predict(X))
     before = X.copy()
-    regress(screen=3)
+    regress(selection__screen=3)
     np.testing.assert_array_equal(X, before)

@@ -7,8 +7,10 @@ import pytest
 from numpy.testing import assert_array_equal
 from tiny_estimators import NAMES, ROWS, make, predict, target
 
+from sparsekern import _progress
+from sparsekern._progress import TextProgress
 from sparsekern.estimators.shared import progress
-from sparsekern.estimators.shared.progress import TextProgress, announce_compilation, wants_text
+from sparsekern.estimators.shared.progress import announce_compilation, wants_text
 
 
 class Stub:
@@ -55,7 +57,7 @@ STREAMS = {
 @pytest.fixture
 def at_once(monkeypatch):
     """Show progress from the beginning, and the sentence about compilation too."""
-    monkeypatch.setattr(progress, "_SHOW_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(_progress, "_SHOW_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(progress, "is_compiled", lambda engine: False)
 
 
@@ -73,8 +75,8 @@ def test_fits_do_not_depend_on_the_error_stream(name, at_once, monkeypatch):
 def test_streams_of_all_kinds(kind, at_once, monkeypatch):
     stream = STREAMS[kind]()
     monkeypatch.setattr(sys, "stderr", stream)
-    assert wants_text("auto", False) is False
-    assert wants_text(True, False) is True
+    assert wants_text(make("RVMRegressor", progress="auto")) is False
+    assert wants_text(make("RVMRegressor", progress=True)) is True
     announce_compilation("Model", ["engine"])
     line = TextProgress("Model", 1)
     monkeypatch.setattr(line, "_last", -10.0)

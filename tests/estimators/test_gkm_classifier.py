@@ -21,6 +21,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from sparsekern import GKMClassifier
 from sparsekern.datasets import make_ripley, make_twonorm
+from sparsekern.settings import GKMPriors
 
 
 def test_it_learns():
@@ -168,7 +169,8 @@ def test_columns_by_leg_sample_the_same_posterior(two_classes, monkeypatch):
     from sparsekern.inference.generalized_kernel import sampler
 
     X, y = two_classes
-    settings = {"draws": 1500, "tune": 300, "chains": 4, "standardize": False, "max_active": 20}
+    settings = {"draws": 1500, "tune": 300, "chains": 4, "standardize": False}
+    settings["priors"] = GKMPriors(max_active=20)
     whole = GKMClassifier(kernel=RBF(0.5), random_state=0, **settings).fit(X, y)
     monkeypatch.setattr(sampler, "_FULL_TABLE_BYTES", 8 * 80 * 60)
     parts = GKMClassifier(
@@ -182,7 +184,7 @@ def test_columns_by_leg_sample_the_same_posterior(two_classes, monkeypatch):
 
 def test_sparse_false_keeps_every_row_active(two_classes, short):
     X, y = two_classes
-    model = GKMClassifier(sparse=False, **short).fit(X, y)
+    model = GKMClassifier(priors=GKMPriors(sparse=False), **short).fit(X, y)
     assert_array_equal(model.active_probabilities_, np.ones(80))
     assert "birth" not in model.acceptance_rates_
     assert np.mean(model.predict(X) == y) > 0.8
@@ -190,9 +192,9 @@ def test_sparse_false_keeps_every_row_active(two_classes, short):
 
 def test_max_active_is_kept_and_clipped(two_classes, short):
     X, y = two_classes
-    small = GKMClassifier(max_active=3, **short).fit(X, y)
+    small = GKMClassifier(priors=GKMPriors(max_active=3), **short).fit(X, y)
     assert small.posterior_["sample_stats"]["n_active"].max() <= 3
-    GKMClassifier(max_active=10_000, **short).fit(X, y)
+    GKMClassifier(priors=GKMPriors(max_active=10_000), **short).fit(X, y)
 
 
 def test_same_seed_same_draws_and_other_seed_others(two_classes, short):
@@ -232,7 +234,7 @@ def test_far_points_get_the_intercept_not_nan(two_classes, short):
 
 
 def test_two_rows(short):
-    model = GKMClassifier(scale_prior=(2, 20), **short | {"draws": 3000})
+    model = GKMClassifier(priors=GKMPriors(scale=(2, 20)), **short | {"draws": 3000})
     model.fit([[0.0], [1.0]], ["a", "b"])
     proba = model.predict_proba([[0.0], [1.0]])
     assert proba[0, 0] > 0.5 > proba[1, 0]

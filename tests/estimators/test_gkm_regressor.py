@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sparsekern import GKMRegressor
+from sparsekern.settings import GKMRegressionPriors
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -102,7 +103,8 @@ def test_student_noise_bears_outliers(curve):
     assert errors[1] < 0.6 * errors[0]
     assert robust.log_predictive_density(X, y).mean() > plain.log_predictive_density(X, y).mean()
     assert robust.diagnostics_["mean"]["degrees_of_freedom"] < 8
-    given = GKMRegressor(noise="student_t", degrees_of_freedom=4.0, **options).fit(X, spoiled)
+    known = GKMRegressionPriors(degrees_of_freedom=4.0)
+    given = GKMRegressor(noise="student_t", priors=known, **options).fit(X, spoiled)
     assert np.ptp(given.posterior_["posterior"]["degrees_of_freedom"].values) == 0
     assert np.isfinite(given.predict(X, return_std=True)[1]).all()
 
@@ -133,7 +135,7 @@ def test_kernels_are_selected(curve):
     frame = pd.DataFrame(X, columns=["signal", "nothing"])
     model = GKMRegressor(
         kernel=[("rbf", ["signal"]), ("rbf", ["nothing"]), "linear"], draws=400, tune=400,
-        max_active=30, random_state=0,
+        priors=GKMRegressionPriors(max_active=30), random_state=0,
     ).fit(frame, y)  # fmt: skip
     assert model.kernel_inclusion_[0] == 1
     assert model.kernel_inclusion_[1] < 0.5
@@ -148,7 +150,7 @@ def test_widths_of_several_kernels_are_learned(curve):
     X, y, _ = curve
     model = GKMRegressor(
         kernel=["rbf", "matern32"], learn_length_scale="shared", draws=100, tune=100, chains=2,
-        max_active=20, random_state=0,
+        priors=GKMRegressionPriors(max_active=20), random_state=0,
     ).fit(X, y)  # fmt: skip
     assert "length_scale" in model.acceptance_rates_ and "amplitude" in model.acceptance_rates_
     assert {"length_scale[0]", "length_scale[1]"} <= set(model.diagnostics_.index)
@@ -181,9 +183,9 @@ def test_as_part_of_scikit_learn(curve):
     options = {"draws": 30, "tune": 30, "chains": 1, "random_state": 0}
     search = GridSearchCV(
         make_pipeline(StandardScaler(), GKMRegressor(**options)),
-        {"gkmregressor__max_active": [5, 30]}, cv=2,
+        {"gkmregressor__priors__max_active": [5, 30]}, cv=2,
     ).fit(X, y)  # fmt: skip
-    assert search.best_params_["gkmregressor__max_active"] == 30
+    assert search.best_params_["gkmregressor__priors__max_active"] == 30
     again = pickle.loads(pickle.dumps(search.best_estimator_))
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
     clone(search.best_estimator_)
@@ -193,26 +195,29 @@ def test_as_part_of_scikit_learn(curve):
     ("parameters", "message"),
     [
         ({"noise": "cauchy"}, "noise must be one of"),
-        ({"noise": "student_t", "degrees_of_freedom": "free"}, "degrees_of_freedom"),
-        ({"noise": "student_t", "degrees_of_freedom": -1.0}, "degrees_of_freedom"),
-        ({"noise_prior": (0, 1)}, "noise_prior"),
+        ({"noise": "student_t", "priors__degrees_of_freedom": "free"}, "degrees_of_freedom"),
+        ({"noise": "student_t", "priors__degrees_of_freedom": -1.0}, "degrees_of_freedom"),
+        ({"priors__noise": (0, 1)}, r"GKMRegressionPriors\.noise"),
         ({"candidates": 0}, "candidates"),
         ({"candidates": [200]}, "candidates must lie between 0 and 119"),
         ({"candidates": [0.5, 1.5]}, "array of row indices"),
-        ({"candidates": 10, "sparse": False}, "candidates restricts"),
+        ({"candidates": 10, "priors__sparse": False}, "candidates restricts"),
         ({"kernel": []}, "holds no kernel"),
         ({"kernel": ["rbf", "precomputed"]}, "cannot stand in a list"),
         ({"kernel": ("rbf", [0], "linear")}, "must be a .kernel, columns. pair"),
         ({"kernel": [("rbf", ["age"]), "linear"]}, "columns"),
         ({"kernel": [("rbf", [7]), "linear"]}, "must be some of the 2 columns"),
-        ({"kernel": ["rbf", "linear"], "zero_probability": 1.0}, "zero_probability"),
-        ({"kernel": ["rbf", "linear"], "amplitude_prior": (1, -1)}, "amplitude_prior"),
+        ({"kernel": ["rbf", "linear"], "priors__zero_probability": 1.0}, "zero_probability"),
+        (
+            {"kernel": ["rbf", "linear"], "priors__amplitude": (1, -1)},
+            r"GKMRegressionPriors\.amplitude",
+        ),
     ],
 )
 def test_bad_parameters(curve, parameters, message):
     X, y, _ = curve
     with pytest.raises((ValueError, TypeError), match=message):
-        GKMRegressor(draws=5, tune=5, chains=1, **parameters).fit(X, y)
+        GKMRegressor(draws=5, tune=5, chains=1).set_params(**parameters).fit(X, y)
 
 
 def test_bad_data(curve, fitted):

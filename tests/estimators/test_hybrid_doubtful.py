@@ -6,6 +6,7 @@ import numpy as np
 
 from sparsekern import HybridSearchGPRegressor
 from sparsekern.inference.hybrid import posterior
+from sparsekern.settings import HybridPrediction, HybridRegressionPriors, HybridRegressionSearch
 
 
 def quiet(seed, n=150):
@@ -19,7 +20,9 @@ def quiet(seed, n=150):
 def test_intervals_of_a_model_without_a_clear_maximum():
     """Its curvature, a guess, once put points of the parameters 14 units away: widths of 294."""
     X, y, new, truth = quiet(1)
-    model = HybridSearchGPRegressor(noise="student_t", noise_prior=(0.5, 1e-3), random_state=0)
+    model = HybridSearchGPRegressor(
+        noise="student_t", priors=HybridRegressionPriors(noise=(0.5, 1e-3)), random_state=0
+    )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* have no clear maximum of their parameters")
         model.fit(X, y)
@@ -35,9 +38,11 @@ def test_local_models_without_a_clear_maximum(monkeypatch):
 
     def predict(integration):
         model = HybridSearchGPRegressor(
-            noise="poisson", search_rows=60, local_neighbors=20, integration=integration,
-            n_wander=2, random_state=0,
-        )  # fmt: skip
+            counts="poisson",
+            search=HybridRegressionSearch(rows=60, n_wander=2),
+            prediction=HybridPrediction(local_neighbors=20, integration=integration),
+            random_state=0,
+        )
         return model.fit(X, counts).predict(new)
 
     by_modes = predict("mode")  # searched a little less closely than those of an average
@@ -58,7 +63,9 @@ def test_little_noise_at_the_defaults():
     inside, widths = [], []
     for seed in (0, 3, 4):
         X, y, new, truth = quiet(seed)
-        model = HybridSearchGPRegressor(noise="student_t", n_wander=0, random_state=0).fit(X, y)
+        model = HybridSearchGPRegressor(
+            noise="student_t", search=HybridRegressionSearch(n_wander=0), random_state=0
+        ).fit(X, y)
         low, high = model.predict_quantiles(new, (0.05, 0.95)).T
         inside.append(np.mean((truth >= low) & (truth <= high)))
         widths.append(np.median(high - low))

@@ -13,12 +13,18 @@ def test_rows_of_a_search_do_not_depend_on_the_order_of_the_data(noise):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 4))
     mean = 1.5 * X[:, 0] + np.sin(2 * X[:, 1])
-    options = {"search_rows": 60, "local_neighbors": 20, "n_wander": 2, "random_state": 0}
+    options = {
+        "search__rows": 60,
+        "prediction__local_neighbors": 20,
+        "search__n_wander": 2,
+        "random_state": 0,
+    }
     if noise == "classes":
-        model, y = HybridSearchGPClassifier(**options), (mean + rng.logistic(size=300) > 1) * 1
+        model, y = HybridSearchGPClassifier(), (mean + rng.logistic(size=300) > 1) * 1
     else:
-        model = HybridSearchGPRegressor(noise=noise, **options)
+        model = HybridSearchGPRegressor(counts="poisson" if noise == "poisson" else None)
         y = rng.poisson(np.exp(0.5 * mean)) if noise == "poisson" else np.round(mean)
+    model.set_params(**options)
     new = rng.standard_normal((5, 4))
     found = []
     for order in (np.arange(300), np.argsort(X[:, 0]), np.argsort(-X[:, 2])):

@@ -16,13 +16,12 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sparsekern import HybridSearchGPRegressor
-from sparsekern.estimators.shared import progress
+from sparsekern import HybridSearchGPClassifier, HybridSearchGPRegressor, _progress
 from sparsekern.inference.hybrid.cpu import CpuBackend
 
 KERNELS = ("rbf", "laplacian", "matern32", "matern52")
 NAMES = ["age", "height [cm]", "dose", "site", "weight"]
-SHORT = {"n_wander": 2, "device": "cpu", "random_state": 0}
+SHORT = {"search__n_wander": 2, "device": "cpu", "random_state": 0}
 
 RNG = np.random.default_rng(5)
 X = RNG.uniform(-3, 3, (60, 5))
@@ -33,8 +32,12 @@ VAGUE = X[:, 0] ** 2 / 3 + np.sin(X[:, 1]) + 2.5 * np.random.default_rng(2).stan
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
 
+def make(**changes):
+    return HybridSearchGPRegressor().set_params(**{**SHORT, **changes})
+
+
 def regress(X=X, y=Y, **changes):
-    return HybridSearchGPRegressor(**{**SHORT, **changes}).fit(X, y)
+    return make(**changes).fit(X, y)
 
 
 def changed(value):
@@ -97,7 +100,7 @@ def test_table_of_models(several):
     selected = np.flatnonzero(several.feature_inclusion_ >= 0.5)
     np.testing.assert_array_equal(several.selected_features_, selected)
     assert several.n_fits_ >= len(table) and several.n_plug_ins_ > several.n_fits_
-    narrow = regress(y=VAGUE, window=2.0).models_
+    narrow = regress(y=VAGUE, search__window=2.0).models_
     assert len(narrow) < len(table) and narrow.score[0] - narrow.score.min() <= np.log(2)
 
 
@@ -110,14 +113,19 @@ def reference(kernel, amplitude, length):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("bandwidth", ["shared", "per_feature"])
+@pytest.mark.parametrize("widths", ["shared", "per_feature"])
 @pytest.mark.parametrize("raw", [False, True])
-def test_predictions_from_the_table_of_models(kernel, bandwidth, raw):
+def test_predictions_from_the_table_of_models(kernel, widths, raw):
     """Parameters as printed, in the hands of another Gaussian process."""
-    options = {"center": False, "scale": False} if raw else {}
+    options = {"standardize": False} if raw else {}
     data, response = (X / 2, (VAGUE + 0.2) / 2) if raw else (X, VAGUE)
     fitted = regress(
-        data, response, kernel=kernel, bandwidth=bandwidth, integration="mode", **options
+        data,
+        response,
+        kernel=kernel,
+        learn_length_scale=widths,
+        prediction__integration="mode",
+        **options,
     )
     centre, scale = (0.0, 1.0) if raw else (response.mean(), data.std(axis=0))
     new = data[:7] + 0.3
@@ -176,7 +184,7 @@ def test_predictive_law_is_one_law(several):
 
 def test_ways_to_integrate_over_parameters():
     fits = {
-        way: regress(y=VAGUE, integration=way, draws=4000)
+        way: regress(y=VAGUE, prediction__integration=way, prediction__draws=4000)
         for way in ("composite", "draws", "mode", "frozen")
     }
     std = {way: fitted.predict(X + 0.5, return_std=True)[1] for way, fitted in fits.items()}
@@ -201,17 +209,23 @@ def test_units_of_inputs_and_response_do_not_matter():
 def test_options_of_the_search():
     plain = regress()
     for options in (
-        {"n_starts": 4}, {"swaps": True}, {"close": False}, {"evidence": "bic"}, {"n_wander": 30},
-        {"n_refine": 1}, {"refit_drift": True}, {"pairs": False}, {"size_penalty": 0},
-        {"size_penalty": 0.5, "max_features": 5},
+        {"search__n_starts": 4}, {"search__swaps": True}, {"search__close": False},
+        {"search__evidence": "bic"}, {"search__n_wander": 30}, {"search__n_refine": 1},
+        {"search__refit_drift": True}, {"search__pairs": False}, {"priors__size_penalty": 0},
+        {"priors__size_penalty": 0.5, "selection__max_features": 5},
     ):  # fmt: skip
         np.testing.assert_array_equal(regress(**options).selected_features_, [2, 4])
-    assert regress(n_starts=4).n_fits_ >= plain.n_fits_
-    assert all(len(row) <= 1 for row in regress(max_features=1).models_.features)
+    assert regress(search__n_starts=4).n_fits_ >= plain.n_fits_
+    assert all(len(row) <= 1 for row in regress(selection__max_features=1).models_.features)
 
 
 def test_sampling_instead_of_searching():
-    options = {"search": "mcmc", "draws": 400, "tune": 200, "chains": 2}
+    options = {
+        "search__method": "mcmc",
+        "prediction__draws": 400,
+        "search__tune": 200,
+        "search__chains": 2,
+    }
     fitted = regress(**options)
     np.testing.assert_array_equal(fitted.selected_features_, [2, 4])
     np.testing.assert_allclose(fitted.models_.weight.sum(), 1.0)
@@ -221,19 +235,21 @@ def test_sampling_instead_of_searching():
     np.testing.assert_allclose(std, spread, rtol=0.25)
     again = regress(n_jobs=2, **options)
     np.testing.assert_array_equal(again.predict(X), mean)
-    few = regress(max_features=1, **options)
+    few = regress(selection__max_features=1, **options)
     assert few.models_.features.map(len).max() == 1
-    with pytest.raises(ValueError, match=r"search='mcmc' .* shared"):
-        regress(bandwidth="per_feature", **options)
+    with pytest.raises(ValueError, match=r"method='mcmc' .* shared"):
+        regress(learn_length_scale="per_feature", **options)
 
 
 def test_screening_is_a_fit_on_the_screened_columns():
-    fitted = regress(screen=2)
+    fitted = regress(selection__screen=2)
     np.testing.assert_array_equal(np.flatnonzero(fitted.feature_inclusion_), [2, 4])
     alone = regress(X[:, [2, 4]])
     np.testing.assert_array_equal(fitted.predict(X), alone.predict(X[:, [2, 4]]))
-    pd.testing.assert_frame_equal(regress(screen=5).models_, regress().models_)
-    sampled = regress(y=VAGUE, search="mcmc", draws=50, tune=20, screen=2)
+    pd.testing.assert_frame_equal(regress(selection__screen=5).models_, regress().models_)
+    sampled = regress(
+        y=VAGUE, search__method="mcmc", prediction__draws=50, search__tune=20, selection__screen=2
+    )
     assert (sampled.feature_inclusion_ > 0).sum() <= 2
 
 
@@ -268,29 +284,29 @@ def test_names_of_features_are_kept(model):
 
 def test_output_as_a_data_frame():
     frame = pd.DataFrame(X, columns=NAMES)
-    fitted = HybridSearchGPRegressor(**SHORT).set_output(transform="pandas").fit(frame, Y)
+    fitted = make().set_output(transform="pandas").fit(frame, Y)
     pd.testing.assert_frame_equal(fitted.transform(frame), frame[["dose", "weight"]])
     fitted.set_output(transform="polars")
     assert list(fitted.transform(frame).columns) == ["dose", "weight"]
 
 
 def test_in_pipelines_and_searches():
-    line = make_pipeline(HybridSearchGPRegressor(**SHORT), LinearRegression()).fit(X, Y)
+    line = make_pipeline(make(), LinearRegression()).fit(X, Y)
     assert line[-1].coef_.shape == (2,)
-    scaled = make_pipeline(StandardScaler(), HybridSearchGPRegressor(**SHORT)).fit(X, Y)
+    scaled = make_pipeline(StandardScaler(), make()).fit(X, Y)
     np.testing.assert_allclose(scaled.predict(X), regress().predict(X), rtol=1e-6)
     grid = GridSearchCV(
-        HybridSearchGPRegressor(**SHORT), {"kernel": ["rbf", "matern52"], "max_features": [1, 3]},
+        make(), {"kernel": ["rbf", "matern52"], "selection__max_features": [1, 3]},
         cv=3,
     ).fit(X, Y)  # fmt: skip
-    assert grid.best_params_["max_features"] == 3 and grid.best_score_ > 0.8
-    assert cross_val_score(HybridSearchGPRegressor(**SHORT), X, Y, cv=3).min() > 0.7
+    assert grid.best_params_["selection__max_features"] == 3 and grid.best_score_ > 0.8
+    assert cross_val_score(make(), X, Y, cv=3).min() > 0.7
 
 
 def test_the_threshold_may_change_after_the_fit(several):
     copy = pickle.loads(pickle.dumps(several))
     for threshold in (0.05, 0.3, 0.95):
-        copy.set_params(threshold=threshold)
+        copy.set_params(selection__threshold=threshold)
         np.testing.assert_array_equal(copy.get_support(), copy.feature_inclusion_ >= threshold)
 
 
@@ -320,15 +336,23 @@ def test_clone_and_pickle(several):
 
 
 def test_threads_do_not_change_a_number():
-    plain = regress(y=VAGUE, integration="draws", draws=20, n_wander=10)
+    plain = regress(
+        y=VAGUE, prediction__integration="draws", prediction__draws=20, search__n_wander=10
+    )
     for n_jobs in (2, 3, -1):
-        other = regress(y=VAGUE, integration="draws", draws=20, n_wander=10, n_jobs=n_jobs)
+        other = regress(
+            y=VAGUE,
+            prediction__integration="draws",
+            prediction__draws=20,
+            search__n_wander=10,
+            n_jobs=n_jobs,
+        )
         pd.testing.assert_frame_equal(other.models_, plain.models_, check_exact=True)
         np.testing.assert_array_equal(other.predict(X), plain.predict(X))
 
 
 def test_seeds():
-    options = {"y": VAGUE, "integration": "draws", "draws": 3}
+    options = {"y": VAGUE, "prediction__integration": "draws", "prediction__draws": 3}
     one, two = regress(**options), regress(random_state=1, **options)
     assert (one.predict(X) != two.predict(X)).any()
     state = np.random.RandomState(3)
@@ -359,7 +383,7 @@ def many(n, seed=0):
 def test_local_models_for_very_many_rows():
     X, _, y = many(2500)
     new, truth, response = many(150, seed=1)
-    fitted = regress(X, y, search_rows=100, local_neighbors=30)
+    fitted = regress(X, y, search__rows=100, prediction__local_neighbors=30)
     np.testing.assert_array_equal(fitted.selected_features_, [1, 3])
     mean, std = fitted.predict(new, return_std=True)
     assert np.mean((mean - truth) ** 2) < 0.06
@@ -369,21 +393,23 @@ def test_local_models_for_very_many_rows():
     assert fitted.sample_predictive(new, 7, random_state=0).shape == (7, 150)
     assert fitted.log_predictive_density(new, response).mean() > -1.0
     for way in ("mode", "frozen"):
-        other = regress(X, y, search_rows=100, local_neighbors=30, integration=way)
+        other = regress(
+            X, y, search__rows=100, prediction__local_neighbors=30, prediction__integration=way
+        )
         found = other.predict(new)
         np.testing.assert_allclose(found, mean, atol=0.6)
         np.testing.assert_allclose(other.predict(new[80:83]), found[80:83], rtol=1e-9)
     copy = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_allclose(copy.predict(new[80:83]), mean[80:83], rtol=1e-9)
-    threads = regress(X, y, search_rows=100, local_neighbors=30, n_jobs=3)
+    threads = regress(X, y, search__rows=100, prediction__local_neighbors=30, n_jobs=3)
     np.testing.assert_array_equal(threads.predict(new), mean)
 
 
 def test_a_search_on_some_rows_and_prediction_from_all():
     X, _, y = many(600)
     new, truth, _ = many(150, seed=1)
-    fitted = regress(X, y, search_rows=80)
-    whole = regress(X, y, search_rows=600)
+    fitted = regress(X, y, search__rows=80)
+    whole = regress(X, y, search__rows=600)
     np.testing.assert_array_equal(fitted.selected_features_, [1, 3])
     assert fitted.models_.features[0] == whole.models_.features[0] == (1, 3)
     for name in ("amplitude", "length_scale", "noise_variance"):
@@ -392,7 +418,7 @@ def test_a_search_on_some_rows_and_prediction_from_all():
     np.testing.assert_allclose(fitted.predict(new), whole.predict(new), atol=0.02)
     assert np.mean((fitted.predict(new) - truth) ** 2) < 0.02
     for grid in ("probability", "winsorized"):
-        other = regress(X, y, search_rows=80, grid=grid)
+        other = regress(X, y, search__rows=80, search__grid=grid)
         np.testing.assert_array_equal(other.selected_features_, [1, 3])
 
 
@@ -400,7 +426,9 @@ def test_a_search_on_some_rows_and_prediction_from_all():
 def test_sampling_on_some_rows_predicts_from_all():
     X, _, y = many(600)
     new, truth, _ = many(150, seed=1)
-    fitted = regress(X, y, search_rows=80, search="mcmc", draws=100, tune=100)
+    fitted = regress(
+        X, y, search__rows=80, search__method="mcmc", prediction__draws=100, search__tune=100
+    )
     assert np.mean((fitted.predict(new) - truth) ** 2) < 0.03
 
 
@@ -437,35 +465,36 @@ def test_data_that_cannot_be_used(data, words):
     [
         ({"kernel": "linear"}, "kernel must be one of 'rbf'"),
         ({"kernel": None}, "kernel must be one of"),
-        ({"bandwidth": "each"}, "bandwidth must be one of"),
+        ({"learn_length_scale": "each"}, "learn_length_scale must be one of"),
         ({"noise": "normal"}, "noise must be one of"),
-        ({"evidence": "aic"}, "evidence must be one of"),
-        ({"search": "greedy"}, "search must be one of"),
-        ({"amplitude_prior": (1, 0)}, r"amplitude_prior\[1\] must be positive"),
-        ({"amplitude_prior": 2}, "amplitude_prior must be a pair"),
-        ({"bandwidth_prior": (np.nan, 1)}, r"bandwidth_prior\[0\]"),
-        ({"noise_prior": (1, 2, 3)}, "noise_prior must be a pair"),
-        ({"max_features": 0}, "max_features must be at least 1"),
-        ({"size_penalty": -1}, "size_penalty must be"),
-        ({"size_penalty": np.nan}, "size_penalty must be"),
-        ({"window": 0.5}, "window must be at least 1"),
-        ({"window": np.inf}, "window must be positive and finite"),
-        ({"slack": -1.0}, "slack must be positive"),
-        ({"n_wander": -1}, "n_wander must be at least 0"),
-        ({"n_refine": 0}, "n_refine must be at least 1"),
-        ({"n_starts": 0}, "n_starts must be at least 1"),
-        ({"swaps": "some"}, "swaps must be one of"),
-        ({"screen": 0}, "screen must be at least 1"),
-        ({"search_rows": 1}, "search_rows must be at least 2"),
-        ({"grid": "even"}, "grid must be one of"),
-        ({"local_neighbors": 1}, "local_neighbors must be at least 2"),
-        ({"integration": "laplace"}, "integration must be one of"),
-        ({"draws": 0}, "draws must be at least 1"),
-        ({"tune": -1}, "tune must be at least 0"),
-        ({"chains": 0}, "chains must be at least 1"),
-        ({"threshold": 1.5}, "threshold must lie"),
+        ({"counts": "normal"}, "counts must be one of"),
+        ({"search__evidence": "aic"}, "evidence must be one of"),
+        ({"search__method": "greedy"}, r"HybridRegressionSearch\.method must be one of"),
+        ({"priors__amplitude": (1, 0)}, r"Priors\.amplitude\[1\] must be positive"),
+        ({"priors__amplitude": 2}, r"Priors\.amplitude must be a pair"),
+        ({"priors__length_scale": (np.nan, 1)}, r"Priors\.length_scale\[0\]"),
+        ({"priors__noise": (1, 2, 3)}, r"Priors\.noise must be a pair"),
+        ({"selection__max_features": 0}, "max_features must be at least 1"),
+        ({"priors__size_penalty": -1}, "size_penalty must be"),
+        ({"priors__size_penalty": np.nan}, "size_penalty must be"),
+        ({"search__window": 0.5}, "window must be at least 1"),
+        ({"search__window": np.inf}, "window must be positive and finite"),
+        ({"search__slack": -1.0}, "slack must be positive"),
+        ({"search__n_wander": -1}, "n_wander must be at least 0"),
+        ({"search__n_refine": 0}, "n_refine must be at least 1"),
+        ({"search__n_starts": 0}, "n_starts must be at least 1"),
+        ({"search__swaps": "some"}, "swaps must be one of"),
+        ({"selection__screen": 0}, "screen must be at least 1"),
+        ({"search__rows": 1}, r"HybridRegressionSearch\.rows must be at least 2"),
+        ({"search__grid": "even"}, "grid must be one of"),
+        ({"prediction__local_neighbors": 1}, "local_neighbors must be at least 2"),
+        ({"prediction__integration": "laplace"}, "integration must be one of"),
+        ({"prediction__draws": 0}, "draws must be at least 1"),
+        ({"search__tune": -1}, "tune must be at least 0"),
+        ({"search__chains": 0}, "chains must be at least 1"),
+        ({"selection__threshold": 1.5}, "threshold must lie"),
         ({"device": "tpu"}, "device must be one of"),
-        ({"memory_limit": 0}, "memory_limit must be positive"),
+        ({"search__memory_limit": 0}, "memory_limit must be positive"),
         ({"progress": "loud"}, "progress must be one of"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"random_state": "seed"}, "seed"),
@@ -479,28 +508,30 @@ def test_parameters_out_of_range(parameters, words):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"max_features": 2.5}, "max_features must be a whole number"),
-        ({"n_wander": "many"}, "n_wander must be a whole number"),
-        ({"n_refine": 1.0}, "n_refine must be a whole number"),
-        ({"n_starts": None}, "n_starts must be a whole number"),
-        ({"screen": 2.0}, "screen must be a whole number"),
-        ({"search_rows": "all"}, "search_rows must be a whole number"),
-        ({"local_neighbors": 3.3}, "local_neighbors must be a whole number"),
-        ({"draws": True}, "draws must be a whole number"),
-        ({"tune": 0.5}, "tune must be a whole number"),
-        ({"chains": "2"}, "chains must be a whole number"),
+        ({"selection__max_features": 2.5}, "max_features must be a whole number"),
+        ({"search__n_wander": "many"}, "n_wander must be a whole number"),
+        ({"search__n_refine": 1.0}, "n_refine must be a whole number"),
+        ({"search__n_starts": None}, "n_starts must be a whole number"),
+        ({"selection__screen": 2.0}, "screen must be a whole number"),
+        ({"search__rows": "all"}, r"HybridRegressionSearch\.rows must be a whole number"),
+        ({"prediction__local_neighbors": 3.3}, "local_neighbors must be a whole number"),
+        ({"prediction__draws": True}, "draws must be a whole number"),
+        ({"search__tune": 0.5}, "tune must be a whole number"),
+        ({"search__chains": "2"}, "chains must be a whole number"),
         ({"n_jobs": 1.5}, "n_jobs must be a whole number"),
-        ({"close": "yes"}, "close must be True or False"),
-        ({"refit_drift": 1}, "refit_drift must be True or False"),
-        ({"pairs": None}, "pairs must be True or False"),
-        ({"center": 1}, "center must be True or False"),
-        ({"scale": None}, "scale must be True or False"),
-        ({"window": "wide"}, "window must be a positive number"),
-        ({"slack": None}, "slack must be a positive number"),
-        ({"size_penalty": "none"}, "size_penalty must be a positive number"),
-        ({"threshold": "half"}, "threshold must be a positive number"),
-        ({"memory_limit": "all"}, "memory_limit must be a positive number"),
-        ({"noise_prior": (1, "a")}, r"noise_prior\[1\] must be a positive number"),
+        ({"search__close": "yes"}, "close must be True or False"),
+        ({"search__refit_drift": 1}, "refit_drift must be True or False"),
+        ({"search__pairs": None}, "pairs must be True or False"),
+        ({"standardize": None}, "standardize must be True or False"),
+        ({"priors__intercept": (1, 1)}, "intercept, a known prior variance, must be a positive"),
+        ({"priors__degrees_of_freedom": "learned"}, "degrees_of_freedom must be a positive"),
+        ({"priors": (1, 1)}, "priors must be a sparsekern.settings.HybridRegressionPriors"),
+        ({"search__window": "wide"}, "window must be a positive number"),
+        ({"search__slack": None}, "slack must be a positive number"),
+        ({"priors__size_penalty": "none"}, "size_penalty must be a positive number"),
+        ({"selection__threshold": "half"}, "threshold must be a positive number"),
+        ({"search__memory_limit": "all"}, "memory_limit must be a positive number"),
+        ({"priors__noise": (1, "a")}, r"Priors\.noise\[1\] must be a positive number"),
     ],
 )
 def test_parameters_of_the_wrong_type(parameters, words):
@@ -525,18 +556,17 @@ def test_bad_arguments_of_predictions(model, several):
 
 
 def test_a_failed_refit_leaves_the_model_as_it_was():
-    fitted = regress(screen=3)
+    fitted = regress(selection__screen=3)
     before = fitted.predict(X, return_std=True)
     for data, parameters in (
         ((X * 7 + 100, np.zeros(60)), {}),
         ((changed(np.nan), Y), {}),
         ((X * 7 + 100, Y * 3), {"kernel": "linear"}),
-        ((X * 7 + 100, Y * 3), {"search": "greedy"}),
-        ((X * 7 + 100, Y * 3), {"memory_limit": -1}),
-        ((X * 7 + 100, Y * 3), {"scale": "no"}),
-        ((X * 7 + 100, Y * 3), {"center": "no"}),
-        ((X * 7 + 100, Y * 3), {"max_features": -1}),
-        ((X * 7 + 100, Y * 3), {"search": "mcmc", "bandwidth": "per_feature"}),
+        ((X * 7 + 100, Y * 3), {"search__method": "greedy"}),
+        ((X * 7 + 100, Y * 3), {"search__memory_limit": -1}),
+        ((X * 7 + 100, Y * 3), {"standardize": "no"}),
+        ((X * 7 + 100, Y * 3), {"selection__max_features": -1}),
+        ((X * 7 + 100, Y * 3), {"search__method": "mcmc", "learn_length_scale": "per_feature"}),
     ):
         kept = fitted.get_params()
         with pytest.raises((ValueError, TypeError)):
@@ -551,28 +581,37 @@ def test_more_features_than_rows():
     broad = rng.uniform(-3, 3, (40, 300))
     y = 3 * np.cos(broad[:, 123]) + 0.2 * rng.standard_normal(40)
     np.testing.assert_array_equal(regress(broad, y).selected_features_, [123])
-    np.testing.assert_array_equal(regress(broad, y, screen=20).selected_features_, [123])
+    np.testing.assert_array_equal(regress(broad, y, selection__screen=20).selected_features_, [123])
 
 
 def test_constant_and_duplicate_columns():
     odd = np.column_stack([np.full(60, 1e12 / 3), X[:, 2], X[:, 2], np.zeros(60), X[:, 4]])
-    for options in ({}, {"scale": False, "y": F - F.mean()}, {"screen": 3}, {"swaps": True}):
+    for options in (
+        {},
+        {"standardize": False, "y": F - F.mean()},
+        {"selection__screen": 3},
+        {"search__swaps": True},
+    ):
         fitted = regress(odd, **{"y": Y, **options})
         assert fitted.feature_inclusion_[[1, 2]].sum() > 0.9
         assert fitted.feature_inclusion_[4] > 0.9
         assert (fitted.feature_inclusion_[[0, 3]] == 0).all()
         assert np.isfinite(fitted.predict(odd)).all()
-    sampled = regress(odd, search="mcmc", draws=50, tune=50)
+    sampled = regress(odd, search__method="mcmc", prediction__draws=50, search__tune=50)
     assert (sampled.feature_inclusion_[[0, 3]] == 0).all()
     twice = np.column_stack([X[:, 2], X[:, 2]])
-    for bandwidth in ("shared", "per_feature"):
-        shares = regress(twice, Y, bandwidth=bandwidth).feature_inclusion_
+    for widths in ("shared", "per_feature"):
+        shares = regress(twice, Y, learn_length_scale=widths).feature_inclusion_
         np.testing.assert_allclose(shares[0], shares[1], atol=0.01)
 
 
 def test_nothing_but_constant_columns():
     same = np.ones((60, 3))
-    for options in ({}, {"search": "mcmc", "draws": 20, "tune": 20}, {"bandwidth": "per_feature"}):
+    for options in (
+        {},
+        {"search__method": "mcmc", "prediction__draws": 20, "search__tune": 20},
+        {"learn_length_scale": "per_feature"},
+    ):
         fitted = regress(same, **options)
         mean, std = fitted.predict(same, return_std=True)
         np.testing.assert_allclose(mean, Y.mean(), atol=0.2 * Y.std())
@@ -598,7 +637,11 @@ def test_repeated_rows():
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_few_rows(n):
-    for options in ({}, {"bandwidth": "per_feature"}, {"search": "mcmc", "draws": 20, "tune": 20}):
+    for options in (
+        {},
+        {"learn_length_scale": "per_feature"},
+        {"search__method": "mcmc", "prediction__draws": 20, "search__tune": 20},
+    ):
         mean, std = regress(X[:n], Y[:n], **options).predict(X, return_std=True)
         assert np.isfinite(mean).all() and (std > 0).all()
 
@@ -606,7 +649,7 @@ def test_few_rows(n):
 def test_one_feature():
     y = 2 * np.cos(X[:, 2]) + 0.1 * RNG.standard_normal(60)
     for penalty in (0.0, 1.0):
-        fitted = regress(X[:, [2]], y, size_penalty=penalty)
+        fitted = regress(X[:, [2]], y, priors__size_penalty=penalty)
         np.testing.assert_array_equal(fitted.feature_inclusion_, [1.0])
 
 
@@ -622,8 +665,8 @@ def test_extreme_units_of_the_inputs(scale):
 @pytest.mark.filterwarnings("ignore:.*no clear maximum")
 def test_extreme_inputs_as_they_are(scale, kernel):
     """There is nothing to be learned at such distances, and nothing breaks."""
-    for options in ({}, {"bandwidth": "per_feature"}):
-        raw = regress(X * scale, scale=False, kernel=kernel, **options)
+    for options in ({}, {"learn_length_scale": "per_feature"}):
+        raw = regress(X * scale, Y - Y.mean(), standardize=False, kernel=kernel, **options)
         mean, std = raw.predict(X * scale, return_std=True)
         assert np.isfinite(mean).all() and np.isfinite(std).all()
 
@@ -644,7 +687,7 @@ def test_inputs_of_other_kinds():
         column = regress(y=Y[:, None])
     np.testing.assert_array_equal(column.predict(X), regress().predict(X))
     before = X.copy()
-    regress(screen=3)
+    regress(selection__screen=3)
     np.testing.assert_array_equal(X, before)
 
 
@@ -663,7 +706,7 @@ def test_an_interrupted_search_keeps_what_it_has(monkeypatch, calls):
 
     monkeypatch.setattr(CpuBackend, "toggles", toggles)
     with pytest.warns(match=r"interrupted after \d+ fits"):
-        fitted = regress(n_wander=20)
+        fitted = regress(search__n_wander=20)
     assert len(done) == calls + 1
     np.testing.assert_allclose(fitted.models_.weight.sum(), 1.0)
     assert np.isfinite(fitted.predict(X)).all()
@@ -674,7 +717,7 @@ def test_an_interruption_before_the_first_fit(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(CpuBackend, "derivatives", interrupt)
-    fresh = HybridSearchGPRegressor(**SHORT)
+    fresh = make()
     with pytest.raises(KeyboardInterrupt):
         fresh.fit(X, Y)
     with pytest.raises(NotFittedError):
@@ -682,7 +725,7 @@ def test_an_interruption_before_the_first_fit(monkeypatch):
 
 
 def test_progress(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_SHOW_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(_progress, "_SHOW_AFTER_SECONDS", 0.0)
     regress(progress=True)
     line = capsys.readouterr().err
     assert line.startswith("HybridSearchGPRegressor: 1 neighbourhoods, best score ")
@@ -690,6 +733,49 @@ def test_progress(monkeypatch, capsys):
     regress(progress=False)
     regress(progress="auto")  # no terminal
     assert capsys.readouterr().err == ""
+
+
+class Ends:
+    """A callback that counts steps, and asks for the end after some of them."""
+
+    def __init__(self, after):
+        self.after, self.steps, self.fits = after, 0, 0
+
+    def setup(self, estimator, context):
+        self.fits += 1
+
+    def on_fit_task_begin(self, estimator, context, **kwargs):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **kwargs):
+        self.steps += context.task_name == "neighbourhood"
+        return self.steps >= self.after
+
+    def teardown(self, estimator, context):
+        self.fits -= 1
+
+
+def test_a_callback_ends_a_search_which_keeps_what_it_has():
+    watched, ended = Ends(10**6), Ends(2)
+    whole = make(search__n_wander=20).set_callbacks(watched).fit(X, Y)
+    assert watched.steps == len(whole.search_path_) > 3
+    pd.testing.assert_frame_equal(whole.models_, regress(search__n_wander=20).models_)
+    short = make(search__n_wander=20).set_callbacks(ended).fit(X, Y)
+    assert ended.steps == len(short.search_path_) == 2
+    np.testing.assert_allclose(short.models_.weight.sum(), 1.0)
+    assert np.isfinite(short.predict(X)).all()
+    assert watched.fits == ended.fits == 0
+
+
+def test_callbacks_are_told_once_about_several_classes():
+    watched = Ends(10**6)
+    model = HybridSearchGPClassifier(random_state=0, progress=False)
+    model.set_params(search__n_wander=0, search__close=False).set_callbacks(watched)
+    model.fit(X, np.digitize(Y, np.quantile(Y, [0.3, 0.6])))
+    assert watched.fits == 0
+    assert watched.steps == len(model.search_path_) >= 3
+    assert all(not hasattr(member, "_skl_callbacks") for member in model.estimators_)
+    pickle.loads(pickle.dumps(model)).predict(X)
 
 
 def test_a_device_that_is_not_there():

@@ -5,7 +5,11 @@ import pytest
 
 from sparsekern import HybridSearchGPRegressor
 
-SHORT = {"n_wander": 2, "device": "cpu", "random_state": 0}
+SHORT = {"search__n_wander": 2, "device": "cpu", "random_state": 0}
+
+
+def search(**changes):
+    return HybridSearchGPRegressor().set_params(**{**SHORT, **changes})
 
 
 def twins(seed, n=50, correlation=0.97):
@@ -26,8 +30,8 @@ def unlike(seed, n=50):
 @pytest.mark.parametrize("seed", [1, 5])
 def test_inclusion_of_twins_is_that_of_a_sampler(seed):
     data = twins(seed)
-    found = HybridSearchGPRegressor(**SHORT).fit(*data).feature_inclusion_
-    sampled = HybridSearchGPRegressor(search="mcmc", draws=2000, tune=300, **SHORT).fit(*data)
+    found = search().fit(*data).feature_inclusion_
+    sampled = search(search__method="mcmc", prediction__draws=2000, search__tune=300).fit(*data)
     shared = np.abs(sampled.feature_inclusion_ - 0.5) < 0.35
     assert shared.sum() >= 4  # nothing that 0 or 1 would do for
     np.testing.assert_allclose(found, sampled.feature_inclusion_, atol=0.1)
@@ -35,33 +39,32 @@ def test_inclusion_of_twins_is_that_of_a_sampler(seed):
 
 def test_the_window_is_wide_where_features_are_exchanged():
     X, y = twins(2)
-    wide = HybridSearchGPRegressor(**SHORT).fit(X, y)
-    same = HybridSearchGPRegressor(window=500, **SHORT).fit(X, y)
-    narrow = HybridSearchGPRegressor(window=20, **SHORT).fit(X, y)
+    wide = search().fit(X, y)
+    same = search(search__window=500).fit(X, y)
+    narrow = search(search__window=20).fit(X, y)
     np.testing.assert_array_equal(wide.feature_inclusion_, same.feature_inclusion_)
     reach = [model.models_.score[0] - model.models_.score.min() for model in (wide, narrow)]
     assert np.log(20) < reach[0] <= np.log(500) and reach[1] <= np.log(20)
     assert set(narrow.models_.features) < set(wide.models_.features)
     for data, options in (
         (unlike(0), {}),
-        ((X, y), {"swaps": False}),
-        ((X, y), {"search_rows": 40}),
+        ((X, y), {"search__swaps": False}),
+        ((X, y), {"search__rows": 40}),
     ):
         one, other = (
-            HybridSearchGPRegressor(**SHORT, **options, **window).fit(*data)
-            for window in ({}, {"window": 20})
+            search(**options, **window).fit(*data) for window in ({}, {"search__window": 20})
         )
         np.testing.assert_array_equal(one.feature_inclusion_, other.feature_inclusion_)
 
 
 def test_parameters_of_models_of_little_weight_are_at_their_mode():
     X, y = twins(2)
-    model = HybridSearchGPRegressor(**SHORT).fit(X, y)
+    model = search().fit(X, y)
     points = np.array([len(kept.weights) for kept in model._posterior.models])
     heavy = model.models_.weight * 20 >= model.models_.weight[0]
     np.testing.assert_array_equal(points, np.where(heavy, 15, 1))
     assert 0 < heavy.sum() < len(heavy)
-    model.set_params(integration="mode").fit(X, y)
+    model.set_params(prediction__integration="mode").fit(X, y)
     assert all(len(kept.weights) == 1 for kept in model._posterior.models)
 
 
@@ -69,7 +72,7 @@ def test_parameters_of_models_of_little_weight_are_at_their_mode():
 def test_more_starts_never_find_less(make):
     for seed in range(3):
         scores = [
-            HybridSearchGPRegressor(n_starts=n_starts, **SHORT).fit(*make(seed)).models_.score[0]
+            search(search__n_starts=n_starts).fit(*make(seed)).models_.score[0]
             for n_starts in (1, 2, 5)
         ]
         assert (np.diff(scores) >= 0).all()

@@ -15,8 +15,13 @@ from sparsekern.inference.kernel_projection import sampler
 from sparsekern.posteriors.projection import sharpened
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-SHORT = {"draws": 60, "tune": 60, "chains": 2, "thin": 1, "search_draws": 40, "random_state": 0}
-FIXED = {**SHORT, "length_scale": "mean_distance", "sharpness": 1.0}
+SHORT = {"draws": 60, "tune": 60, "chains": 2, "thin": 1, "search__draws": 40, "random_state": 0}
+FIXED = {**SHORT, "length_scale": "mean_distance", "prediction__sharpness": 1.0}
+
+
+def classifier(n_components=None, **options):
+    """Return a classifier; parameters inside groups by names such as ``search__draws``."""
+    return KernelProjectionClassifier(n_components).set_params(**options)
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +35,12 @@ def spectra():
 
 @pytest.fixture(scope="module")
 def fitted(spectra):
-    return KernelProjectionClassifier(**SHORT).fit(*spectra)
+    return classifier(**SHORT).fit(*spectra)
 
 
 @pytest.fixture(scope="module")
 def of_labels(spectra):
-    return KernelProjectionClassifier(inference="polya_gamma", **SHORT).fit(*spectra)
+    return classifier(inference="polya_gamma", **SHORT).fit(*spectra)
 
 
 @pytest.mark.parametrize("name", ["fitted", "of_labels"])
@@ -61,11 +66,11 @@ def test_the_model_of_the_clearly_better_score_is_chosen(spectra, fitted, of_lab
     assert len(of_labels.widths_) == 6
     X, y = make_ripley(120, random_state=3)
     for options in ({}, {"inference": "polya_gamma"}, {"inference": "least_squares"}):
-        model = KernelProjectionClassifier(**SHORT, **options).fit(X, y)
+        model = classifier(**SHORT, **options).fit(X, y)
         most = {"polya_gamma": 60, "least_squares": 120}[model.inference_]
         assert model.n_components_ <= most
         assert model.score(X, y) > 0.8
-    searched = KernelProjectionClassifier("log_score", n_splits=2, max_components=2, **SHORT)
+    searched = classifier("log_score", search__n_splits=2, search__max_components=2, **SHORT)
     assert searched.fit(*spectra).inference_ == "polya_gamma"
 
 
@@ -73,8 +78,8 @@ def test_the_model_of_the_clearly_better_score_is_chosen(spectra, fitted, of_lab
 def test_kernels_without_a_part(spectra, inference):
     X, y = make_ripley(120, random_state=3)
     noise = np.random.default_rng(5).standard_normal((120, 4))
-    model = KernelProjectionClassifier(
-        **{**FIXED, "draws": 200, "tune": 200}, inference=inference, select_kernels=True,
+    model = classifier(
+        **{**FIXED, "draws": 200, "tune": 200}, inference=inference, priors__select_kernels=True,
         kernel=[("rbf", slice(0, 2)), ("rbf", slice(2, 6))],
     ).fit(np.hstack([X, noise]), y)  # fmt: skip
     assert model.kernel_inclusion_.shape == (2, 2)
@@ -86,17 +91,17 @@ def test_kernels_without_a_part(spectra, inference):
     assert_allclose(draws["used"].mean(("chain", "draw")), model.kernel_inclusion_)
     assert_array_equal(draws["scale"] > 0, draws["used"].max("class"))
     with pytest.raises(AttributeError):
-        _ = KernelProjectionClassifier(**FIXED).fit(X, y).kernel_inclusion_
+        _ = classifier(**FIXED).fit(X, y).kernel_inclusion_
 
 
 def test_pooling_and_the_law_of_the_scale(spectra):
     X, y = spectra
-    for options in ({"pooling": "arithmetic"}, {"inference": "latent_noise"}):
-        model = KernelProjectionClassifier(**{**FIXED, "sharpness": 1.5}, **options).fit(X, y)
+    for options in ({"prediction__pooling": "arithmetic"}, {"inference": "latent_noise"}):
+        model = classifier(**{**FIXED, "prediction__sharpness": 1.5}, **options).fit(X, y)
         expected = sharpened(model.sample_proba(X).mean(0), 1.5)
         assert_allclose(model.predict_proba(X), expected, atol=1e-10)
     wide, light, heavy = (
-        KernelProjectionClassifier(inference="polya_gamma", **FIXED, scale=scale)
+        classifier(inference="polya_gamma", **FIXED, priors__scale=scale)
         .fit(X, y)
         .kernel_scales_[0]
         for scale in (10.0, None, ("half_cauchy", 2.0))
@@ -106,9 +111,9 @@ def test_pooling_and_the_law_of_the_scale(spectra):
     assert light < 10
     for scale in (("half_cauchy",), ("half_normal", 1.0), ("half_cauchy", -1.0), -2.0, "wide"):
         with pytest.raises((ValueError, TypeError), match="scale"):
-            KernelProjectionClassifier(**FIXED, scale=scale).fit(X, y)
+            classifier(**FIXED, priors__scale=scale).fit(X, y)
     with pytest.raises(ValueError, match="pooling"):
-        KernelProjectionClassifier(**FIXED, pooling="median").fit(X, y)
+        classifier(**FIXED, prediction__pooling="median").fit(X, y)
 
 
 def test_transform_gives_projections(spectra, fitted):
@@ -118,7 +123,7 @@ def test_transform_gives_projections(spectra, fitted):
     assert_allclose(P.T @ P, np.diag(fitted.eigenvalues_), atol=1e-9 * fitted.eigenvalues_[0])
     names = fitted.get_feature_names_out()
     assert names[0] == "kernelprojectionclassifier0"
-    model = KernelProjectionClassifier(4, **FIXED).set_output(transform="pandas")
+    model = classifier(4, **FIXED).set_output(transform="pandas")
     framed = model.fit(*spectra).transform(X)
     assert isinstance(framed, pd.DataFrame)
     assert framed.shape == (30, 4)
@@ -129,7 +134,7 @@ def test_residuals_flag_rows_unlike_all_others(spectra, fitted):
     assert fitted.projection_residual(X).max() < 1e-8
     far = fitted.projection_residual(X[:3] + np.array([[1e3], [-1e3], [50.0]]))
     assert far.min() > 0.5
-    few = KernelProjectionClassifier(2, **FIXED).fit(*spectra).projection_residual(X)
+    few = classifier(2, **FIXED).fit(*spectra).projection_residual(X)
     assert 0.01 < few.mean() < 1
 
 
@@ -161,27 +166,27 @@ def test_draws_of_least_squares(fitted):
 @pytest.mark.parametrize("n_components", [None, "log_score"])
 def test_results_do_not_depend_on_threads(spectra, n_components):
     options = {**SHORT, "n_components": n_components, "draws": 20, "tune": 20}
-    options |= {"n_splits": 2, "max_components": 3} if n_components else {}
-    one = KernelProjectionClassifier(**options).fit(*spectra)
-    two = KernelProjectionClassifier(**options, n_jobs=2).fit(*spectra)
+    options |= {"search__n_splits": 2, "search__max_components": 3} if n_components else {}
+    one = classifier(**options).fit(*spectra)
+    two = classifier(**options, n_jobs=2).fit(*spectra)
     assert_array_equal(one.predict_proba(spectra[0]), two.predict_proba(spectra[0]))
     assert one.sharpness_ == two.sharpness_
 
 
 def test_checkpoint_and_warm_start(spectra, tmp_path):
     options = {**FIXED, "checkpoint": tmp_path}
-    one = KernelProjectionClassifier(**options).fit(*spectra)
+    one = classifier(**options).fit(*spectra)
     assert list(tmp_path.glob("run-*/*.npz"))
-    again = KernelProjectionClassifier(**options).fit(*spectra)
-    plain = KernelProjectionClassifier(**FIXED).fit(*spectra)
+    again = classifier(**options).fit(*spectra)
+    plain = classifier(**FIXED).fit(*spectra)
     for other in (again, plain):
         assert_array_equal(other.predict_proba(spectra[0]), one.predict_proba(spectra[0]))
     unseeded = {**SHORT, "draws": 20, "random_state": None, "checkpoint": tmp_path / "other"}
     for _ in range(2):
-        KernelProjectionClassifier(**unseeded).fit(*spectra)
+        classifier(**unseeded).fit(*spectra)
     # what was decided is the same: a run cut short would be found
     assert len(list((tmp_path / "other").glob("run-*"))) == 1
-    warm = KernelProjectionClassifier(**{**SHORT, "draws": 20, "random_state": None})
+    warm = classifier(**{**SHORT, "draws": 20, "random_state": None})
     warm.set_params(warm_start=True).fit(*spectra)
     sharpness = warm.sharpness_
     warm.set_params(draws=30).fit(*spectra)
@@ -190,42 +195,54 @@ def test_checkpoint_and_warm_start(spectra, tmp_path):
 
 
 def test_expected_utility(spectra):
-    model = KernelProjectionClassifier(
-        "utility", n_splits=3, max_components=4, cost=0.5, **SHORT
+    model = classifier(
+        "utility", search__n_splits=3, search__max_components=4, search__cost=0.5, **SHORT
     ).fit(*spectra)
     table = model.utility_
     assert list(table.index) == [1, 2, 3, 4]
     assert_allclose(table["utility"], table["accuracy"] - 0.5 * table.index / 15)
     assert model.n_components_ == table["utility"].idxmax()
     assert np.isnan(table["difference"].iloc[0])
-    careful = KernelProjectionClassifier(
-        "log_score", n_splits=3, max_components=4, selection_rule="one_standard_error", **SHORT
+    careful = classifier(
+        "log_score",
+        search__n_splits=3,
+        search__max_components=4,
+        search__rule="one_standard_error",
+        **SHORT,
     ).fit(*spectra)
     assert_allclose(careful.utility_["utility"], careful.utility_["log_score"])
     assert careful.n_components_ <= careful.utility_["utility"].idxmax()
     with pytest.raises(AttributeError):
-        _ = KernelProjectionClassifier(**FIXED).fit(*spectra).utility_
+        _ = classifier(**FIXED).fit(*spectra).utility_
 
 
 @pytest.mark.parametrize(
     "options",
     [
         {"inference": "latent_noise"},
-        {"inference": "latent_noise", "classes": "reference", "predictive_noise": True},
+        {"inference": "latent_noise", "priors__classes": "reference", "prediction__noise": True},
         {"inference": "latent_noise", "n_components": "average"},
-        {"inference": "latent_noise", "projection": False, "noise_prior": (2.0, 1.0)},
+        {"inference": "latent_noise", "n_components": "kernel", "priors__noise": (2.0, 1.0)},
         {"n_components": "average"},
         {"n_components": "average", "kernel": ["rbf", "linear"]},
         {"inference": "least_squares"},
         {"inference": "least_squares", "n_components": "average"},
-        {"inference": "least_squares", "n_components": "log_score", "max_components": 3},
-        {"inference": "least_squares", "classes": "reference", "precision_prior": (1.0, 1.0)},
-        {"inference": "least_squares", "projection": False, "noise_prior": (2.0, 1.0)},
-        {"inference": "least_squares", "kernel": ["rbf", "linear"], "intercept": False},
-        {"inference": "least_squares", "scale": ("half_cauchy", 1.0), "pooling": "arithmetic"},
-        {"classes": "reference", "precision_prior": (1.0, 1.0)},
-        {"projection": False, "scale": 1.0},
-        {"intercept": False, "kernel": "linear"},
+        {"inference": "least_squares", "n_components": "log_score", "search__max_components": 3},
+        {
+            "inference": "least_squares",
+            "priors__classes": "reference",
+            "priors__precision": (1.0, 1.0),
+        },
+        {"inference": "least_squares", "n_components": "kernel", "priors__noise": (2.0, 1.0)},
+        {"inference": "least_squares", "kernel": ["rbf", "linear"], "priors__intercept": None},
+        {
+            "inference": "least_squares",
+            "priors__scale": ("half_cauchy", 1.0),
+            "prediction__pooling": "arithmetic",
+        },
+        {"priors__classes": "reference", "priors__precision": (1.0, 1.0)},
+        {"n_components": "kernel", "priors__scale": 1.0},
+        {"priors__intercept": None, "kernel": "linear"},
         {"kernel": ["rbf", ("linear", slice(0, 50))]},
         {"inference": "latent_noise", "kernel": ["rbf", "linear"]},
     ],
@@ -233,7 +250,7 @@ def test_expected_utility(spectra):
 )
 def test_every_variant_learns(spectra, options):
     X, y = spectra
-    model = KernelProjectionClassifier(**{**FIXED, **options}).fit(X[:24], y[:24])
+    model = classifier(**{**FIXED, **options}).fit(X[:24], y[:24])
     assert np.mean(model.predict(X[24:]) == y[24:]) > 0.8
     assert_allclose(model.predict_proba(X).sum(1), 1, atol=1e-12)
     if options.get("n_components") == "average":
@@ -245,21 +262,19 @@ def test_every_variant_learns(spectra, options):
         assert len(model.eigenvalues_) == model.n_components_
         assert options.get("n_components") is None or model.inference_ == "polya_gamma"
     assert model.transform(X[24:]).shape == (6, model.n_components_)
-    if not options.get("projection", True):
+    if options.get("n_components") == "kernel":
         assert model.n_components_ == 24
-        with pytest.raises(ValueError, match="projection=False makes none"):
+        with pytest.raises(ValueError, match="n_components='kernel' makes none"):
             model.projection_residual(X)
     model.posterior_["posterior"]
 
 
 def test_precomputed_kernel_is_the_same_model(spectra):
     X, y = spectra
-    width = KernelProjectionClassifier(**FIXED).fit(X, y).length_scale_[0]
+    width = classifier(**FIXED).fit(X, y).length_scale_[0]
     gram = rbf_kernel(X, gamma=0.5 / width**2)
-    direct = KernelProjectionClassifier(**{**FIXED, "length_scale": width}).fit(X, y)
-    given = KernelProjectionClassifier(kernel="precomputed", **{**FIXED, "length_scale": "cv"}).fit(
-        gram, y
-    )
+    direct = classifier(**{**FIXED, "length_scale": width}).fit(X, y)
+    given = classifier(kernel="precomputed", **{**FIXED, "length_scale": "cv"}).fit(gram, y)
     assert_allclose(given.predict_proba(gram), direct.predict_proba(X), atol=0.05)
     assert_allclose(np.abs(given.transform(gram)), np.abs(direct.transform(X)), atol=1e-6)
     with pytest.raises(ValueError, match="projection_residual needs the kernel of each row"):
@@ -270,9 +285,9 @@ def test_data_frames(spectra):
     polars = pytest.importorskip("polars")
     X, y = spectra
     names = [f"w{j}" for j in range(200)]
-    plain = KernelProjectionClassifier(**FIXED).fit(X, y).predict_proba(X)
+    plain = classifier(**FIXED).fit(X, y).predict_proba(X)
     for frame in (pd.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
-        model = KernelProjectionClassifier(**FIXED).fit(frame, y)
+        model = classifier(**FIXED).fit(frame, y)
         assert_array_equal(model.feature_names_in_, names)
         assert_allclose(model.predict_proba(frame), plain)
 
@@ -284,29 +299,29 @@ def test_constant_columns_and_constant_rows():
     rng = np.random.default_rng(0)
     y = np.arange(20) % 2
     X = np.column_stack([y + 0.1 * rng.standard_normal(20), np.full(20, 1e9)])
-    assert KernelProjectionClassifier(**FIXED).fit(X, y).score(X, y) == 1
+    assert classifier(**FIXED).fit(X, y).score(X, y) == 1
     flat = np.full((20, 3), 4.0)
     y = (np.arange(20) < 15).astype(int)
-    model = KernelProjectionClassifier(**SHORT).fit(flat, y)
+    model = classifier(**SHORT).fit(flat, y)
     assert model.n_components_ == 0
     assert 0.4 < model.predict_proba(flat)[0, 1] < 0.95
-    with pytest.raises(ValueError, match="intercept=False leaves nothing to learn from"):
-        KernelProjectionClassifier(intercept=False, **SHORT).fit(flat, y)
+    with pytest.raises(ValueError, match=r"priors\.intercept=None leaves nothing to learn from"):
+        classifier(priors__intercept=None, **SHORT).fit(flat, y)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
 def test_scales_near_the_limits(spectra, scale):
     X, y = spectra
-    model = KernelProjectionClassifier(**FIXED).fit(X * scale, y)
+    model = classifier(**FIXED).fit(X * scale, y)
     assert model.score(X * scale, y) == 1
 
 
 def test_few_rows_and_rare_classes():
     X = np.array([[1.0, 2.0], [3.0, 1.0]])
-    assert KernelProjectionClassifier(**SHORT).fit(X, ["a", "b"]).predict_proba(X).shape == (2, 2)
+    assert classifier(**SHORT).fit(X, ["a", "b"]).predict_proba(X).shape == (2, 2)
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((12, 3)) + 2, np.array([0] * 6 + [1] * 5 + [2])
-    model = KernelProjectionClassifier("utility", n_splits=2, max_components=2, **SHORT).fit(
+    model = classifier("utility", search__n_splits=2, search__max_components=2, **SHORT).fit(
         X, y
     )  # the last class is absent from half of the splits
     assert model.predict_proba(X).shape == (12, 3)
@@ -319,28 +334,36 @@ def test_few_rows_and_rare_classes():
         ({"n_components": 0}, "n_components must be at least 1"),
         ({"n_components": 2.5}, "n_components must be a whole number"),
         ({"inference": "vb"}, "inference must be one of"),
-        ({"classes": "both"}, "classes must be one of"),
-        ({"inference": "latent_noise", "scale": 3.0}, r"scale=3.0 belongs to .*leave scale=None"),
+        ({"priors__classes": "both"}, "classes must be one of"),
         (
-            {"noise_prior": (1, 1), "inference": "polya_gamma"},
-            r"noise_prior=\(1, 1\) belongs to inference='least_squares' or 'latent_noise'",
+            {"inference": "latent_noise", "priors__scale": 3.0},
+            r"priors.scale=3.0 belongs to .*leave priors.scale=None",
         ),
         (
-            {"select_kernels": True, "inference": "latent_noise"},
-            "select_kernels=True belongs to .*leave select_kernels=False",
+            {"priors__noise": (1, 1), "inference": "polya_gamma"},
+            r"priors.noise=\(1, 1\) belongs to inference='least_squares' or 'latent_noise'",
         ),
-        ({"select_kernels": True, "n_components": "average"}, "selects whole kernels"),
-        ({"select_kernels": "yes"}, "select_kernels must be"),
-        ({"predictive_noise": True}, "predictive_noise=True belongs to"),
-        ({"projection": False, "n_components": "utility"}, "='utility' counts projections"),
-        ({"max_components": 4}, "max_components=4 is for a search"),
-        ({"n_splits": 4}, "n_splits=4 is for a search"),
-        ({"selection_rule": "best"}, "selection_rule='best' is for a search"),
-        ({"cost": 1.0}, "cost=1.0 is a part of the expected utility"),
-        ({"cost": -1.0, "n_components": "utility"}, "cost must be positive"),
-        ({"sharpness": 0.0}, "sharpness must be positive"),
-        ({"sharpness": "loo"}, "sharpness must be one of 'cv'"),
-        ({"intercept_prior": 1.0}, "intercept_prior must be a pair"),
+        (
+            {"priors__select_kernels": True, "inference": "latent_noise"},
+            "priors.select_kernels=True belongs to .*leave priors.select_kernels=False",
+        ),
+        ({"priors__select_kernels": True, "n_components": "average"}, "selects whole kernels"),
+        ({"priors__select_kernels": "yes"}, "select_kernels must be"),
+        ({"prediction__noise": True}, "prediction.noise=True belongs to"),
+        ({"n_components": "kernel", "search__max_components": 4}, "is for a search"),
+        ({"search__max_components": 4}, "search.max_components=4 is for a search"),
+        ({"search__n_splits": 4}, "search.n_splits=4 is for a search"),
+        ({"search__rule": "best"}, "search.rule='best' is for a search"),
+        ({"search__cost": 1.0}, "search.cost=1.0 is a part of the expected utility"),
+        ({"search__draws": 0}, "draws must be at least 1"),
+        ({"search__draws": 10**7}, "draws must be at most 1000000, got 10000000: the chains"),
+        ({"search__cost": -1.0, "n_components": "utility"}, "cost must be positive"),
+        ({"prediction__sharpness": 0.0}, "sharpness must be positive"),
+        ({"prediction__sharpness": "loo"}, "sharpness must be one of 'cv'"),
+        (
+            {"priors__intercept": 1.0},
+            "intercept must be a pair .*or None for no intercept, got 1.0",
+        ),
         ({"kernel": "linear", "length_scale": 2.0}, "cannot be combined with kernel='linear'"),
         ({"length_scale": "loo"}, "length_scale='loo' is not known"),
         (
@@ -355,25 +378,16 @@ def test_few_rows_and_rare_classes():
     ids=str,
 )
 def test_refusals_name_argument_value_and_remedy(spectra, options, message):
-    model = KernelProjectionClassifier(**{**FIXED, **options})
+    model = classifier(**FIXED)
     with pytest.raises((ValueError, TypeError), match=message):
-        model.fit(*spectra)
+        model.set_params(**options).fit(*spectra)
     with pytest.raises(NotFittedError):
         model.predict(spectra[0])
 
 
-def test_a_number_of_components_without_projections_warns(spectra):
-    model = KernelProjectionClassifier(**{**FIXED, "projection": False, "n_components": 3})
-    with pytest.warns(UserWarning, match="n_components=3 counts projections.*leave"):
-        model.fit(*spectra)
-    assert model.n_components_ == len(spectra[0])
-    plain = KernelProjectionClassifier(**{**FIXED, "projection": False}).fit(*spectra)
-    np.testing.assert_array_equal(plain.predict_proba(spectra[0]), model.predict_proba(spectra[0]))
-
-
 def test_data_that_cannot_be_used(spectra):
     X, y = spectra
-    model = KernelProjectionClassifier(**FIXED)
+    model = classifier(**FIXED)
     with pytest.raises(ValueError, match="one class only"):
         model.fit(X, ["beef"] * 30)
     with pytest.raises(ValueError, match="NaN"):
@@ -381,20 +395,20 @@ def test_data_that_cannot_be_used(spectra):
     with pytest.raises(ValueError, match="minimum of 2 is required"):
         model.fit(X[:1], y[:1])
     with pytest.raises(ValueError, match="overflows on the training rows"):
-        KernelProjectionClassifier(kernel="linear", **SHORT).fit(X * 1e200, y)
+        classifier(kernel="linear", **SHORT).fit(X * 1e200, y)
     for columns in (slice(None), slice(0, 5)):  # by the kernel matrix, by the features
         with pytest.raises(ValueError, match="too small; rescale X"):
-            KernelProjectionClassifier(kernel="linear", **SHORT).fit(X[:, columns] * 1e-200, y)
+            classifier(kernel="linear", **SHORT).fit(X[:, columns] * 1e-200, y)
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"noise_prior": (1e-3, 1e-300)},
-        {"scale": 1e-6},
-        {"scale": 1e-150, "select_kernels": True},
-        {"scale": ("half_cauchy", 1e-6), "select_kernels": True},
-        {"scale": 1e6, "select_kernels": True},
+        {"priors__noise": (1e-3, 1e-300)},
+        {"priors__scale": 1e-6},
+        {"priors__scale": 1e-150, "priors__select_kernels": True},
+        {"priors__scale": ("half_cauchy", 1e-6), "priors__select_kernels": True},
+        {"priors__scale": 1e6, "priors__select_kernels": True},
     ],
     ids=str,
 )
@@ -403,7 +417,7 @@ def test_priors_at_their_limits_end(options):
     rng = np.random.default_rng(0)
     repeated = np.repeat(rng.standard_normal((5, 3)), 8, axis=0)
     for X in (repeated, np.ones((40, 3))):
-        model = KernelProjectionClassifier(inference="least_squares", **{**FIXED, **options})
+        model = classifier(inference="least_squares", **{**FIXED, **options})
         model.fit(X, np.repeat([0, 1, 0, 1, 2], 8))
         assert np.isfinite(model.predict_proba(X)).all()
 
@@ -411,8 +425,8 @@ def test_priors_at_their_limits_end(options):
 @pytest.mark.parametrize("inference", ["polya_gamma", "latent_noise", "least_squares"])
 def test_a_chain_that_is_lost_names_its_prior(spectra, inference, monkeypatch):
     monkeypatch.setitem(sampler._RUNS, inference, lambda *arguments: False)
-    model = KernelProjectionClassifier(inference=inference, **FIXED)
-    wanted = "scale" if inference == "polya_gamma" else "noise_prior"
+    model = classifier(inference=inference, **FIXED)
+    wanted = "priors.scale" if inference == "polya_gamma" else "priors.noise"
     with pytest.raises(FloatingPointError, match=f"Leave {wanted} at its default"):
         model.fit(*spectra)
 
@@ -420,11 +434,11 @@ def test_a_chain_that_is_lost_names_its_prior(spectra, inference, monkeypatch):
 @pytest.mark.parametrize("inference", ["polya_gamma", "least_squares"])
 def test_a_kernel_of_constant_columns_has_no_part(spectra, inference):
     X, y = spectra
-    model = KernelProjectionClassifier(
+    model = classifier(
         inference=inference, kernel=[("rbf", slice(0, 200)), ("rbf", [200])], **FIXED
     )
     model.fit(np.column_stack([X, np.ones(30)]), y)
     assert model.kernel_scales_[1] == 0
-    model.set_params(select_kernels=True).fit(np.column_stack([X, np.ones(30)]), y)
+    model.set_params(priors__select_kernels=True).fit(np.column_stack([X, np.ones(30)]), y)
     assert (model.kernel_inclusion_[:, 1] == 0).all()
     assert model.kernel_inclusion_[:, 0].max() > 0.5

@@ -12,7 +12,7 @@ from sparsekern.inference.kernel_projection import search as kernel_projection_s
 from sparsekern.inference.kernel_projection.choice import prefer_first, row_order, width_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-SHORT = {"draws": 20, "tune": 20, "chains": 2, "thin": 1, "search_draws": 20}
+SHORT = {"draws": 20, "tune": 20, "chains": 2, "thin": 1, "search__draws": 20}
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,9 @@ def rows():
 
 
 def fit(rows, **options):
-    return KernelProjectionClassifier(**{**SHORT, "random_state": 0, **options}).fit(*rows)
+    return (
+        KernelProjectionClassifier().set_params(**SHORT | {"random_state": 0} | options).fit(*rows)
+    )
 
 
 def test_the_first_model_is_preferred_unless_another_is_clearly_better():
@@ -65,7 +67,7 @@ def test_width_and_sharpness_are_averages(rows):
     own = table[table["inference"] == model.inference_]
     assert_allclose(own["weight"].sum(), 1)
     assert_allclose(own["weight"], width_weights(40 * own[["log_score"]].to_numpy()))
-    typical = fit(rows, length_scale="mean_distance", sharpness=1.0).length_scale_
+    typical = fit(rows, length_scale="mean_distance", prediction__sharpness=1.0).length_scale_
     assert_allclose(model.length_scale_, typical * np.exp(own["weight"] @ np.log(own.index)))
     assert_allclose(model.sharpness_, np.exp(own["weight"] @ np.log(own["sharpness"])))
 
@@ -89,7 +91,7 @@ def test_rows_that_are_predicted_are_not_learned_from(rows, monkeypatch):
 def test_neither_seed_nor_order_decide(rows, n_components):
     X, y = rows
     options = {"n_components": n_components}
-    options |= {"n_splits": 2, "max_components": 3} if n_components else {}
+    options |= {"search__n_splits": 2, "search__max_components": 3} if n_components else {}
     model = fit(rows, **options)
     mixed = np.random.default_rng(0).permutation(len(y))
     for other in (
@@ -112,17 +114,17 @@ def test_neither_seed_nor_order_decide(rows, n_components):
         {"inference": "cv"},
         {"inference": "polya_gamma"},
         {"inference": "least_squares"},
-        {"inference": "least_squares", "kernel": ["rbf", "linear"], "select_kernels": True},
-        {"inference": "latent_noise", "predictive_noise": True},
+        {"inference": "least_squares", "kernel": ["rbf", "linear"], "priors__select_kernels": True},
+        {"inference": "latent_noise", "prediction__noise": True},
         {"n_components": "average", "thin": 2},
-        {"n_components": "log_score", "n_splits": 2, "max_components": 2},
+        {"n_components": "log_score", "search__n_splits": 2, "search__max_components": 2},
     ],
     ids=str,
 )
 def test_a_warm_start_is_the_long_run(rows, options, monkeypatch):
     monkeypatch.setattr(kernel_projection_search, "WIDTH_FACTORS", (0.63, 1.6))
     X, y = rows[0][:24], rows[1][:24]
-    options = {**SHORT, **options, "search_draws": None}
+    options = {**SHORT, **options, "search__draws": None}
     options.setdefault("length_scale", "mean_distance")
     warm = fit((X, y), **{**options, "warm_start": True})
     warm.set_params(draws=40).fit(X, y)

@@ -15,6 +15,16 @@ from sparsekern import (
     HybridSearchGPRegressor,
     SparseGPClassifier,
 )
+from sparsekern.settings import (
+    DoublySparseRegressionPriors,
+    DoublySparseSelection,
+    GKMPriors,
+    GKMRegressionPriors,
+    HybridPrediction,
+    HybridRegressionSearch,
+    HybridSearchOptions,
+    HybridSelection,
+)
 
 SHORT = {"draws": 60, "tune": 60, "chains": 1, "random_state": 0, "progress": False}
 RNG = np.random.default_rng(0)
@@ -34,10 +44,15 @@ def said(model, y):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda **k: (GKMRegressor(**SHORT, **k), TREND),
-        lambda **k: (GKMClassifier(likelihood="logit", **SHORT, **k), LABELS),
-        lambda **k: (SparseGPClassifier(**SHORT, **k), LABELS),
-        lambda **k: (DoublySparseRegressor(expected_vectors=20.0, **SHORT, **k), TREND),
+        lambda **k: (GKMRegressor(**SHORT, priors=GKMRegressionPriors(**k)), TREND),
+        lambda **k: (GKMClassifier(likelihood="logit", **SHORT, priors=GKMPriors(**k)), LABELS),
+        lambda **k: (SparseGPClassifier(**SHORT, priors=GKMPriors(**k)), LABELS),
+        lambda **k: (
+            DoublySparseRegressor(
+                **SHORT, priors=DoublySparseRegressionPriors(expected_vectors=20.0, **k)
+            ),
+            TREND,
+        ),
     ],
     ids=["gkm regressor", "gkm classifier", "sparse gp", "doubly sparse"],
 )
@@ -45,14 +60,15 @@ def test_the_largest_active_set_is_named_where_it_binds(make):
     model, y = make(max_active=2)
     (message,) = said(model, y)
     assert "2 active vectors, the most that max_active=2 allows" in message
-    assert "Raise max_active, for instance to 4." in message
+    assert "Raise max_active, for instance by set_params(priors__max_active=4)." in message
+    model.set_params(priors__max_active=4)  # the sentence can be followed
     model, y = make(max_active=60)  # every row may be active
     assert said(model, y) == []
 
 
 def test_one_sentence_for_all_classes():
     y = np.digitize(TREND, [-0.7, 0.7])
-    model = GKMClassifier(likelihood="logit", max_active=2, **SHORT)
+    model = GKMClassifier(likelihood="logit", priors=GKMPriors(max_active=2), **SHORT)
     assert len(said(model, y)) == 1
 
 
@@ -60,24 +76,32 @@ def test_one_sentence_for_all_classes():
 def test_the_largest_number_of_features_is_named_where_it_binds(make):
     short = SHORT if make is DoublySparseRegressor else {"random_state": 0}
     y = 3 * X[:, 0] + 3 * X[:, 1] + 3 * X[:, 2]
-    (message,) = said(make(max_features=2, **short), y)
+    (message,) = said(make(**short).set_params(selection__max_features=2), y)
     assert "2 features, the most that max_features=2 allows" in message
-    assert said(make(max_features=4, **short), y) == []
+    assert said(make(**short).set_params(selection__max_features=4), y) == []
 
 
 def test_several_searches_say_it_once():
     y = np.digitize(2 * X[:, 0] + 2 * X[:, 1], [-1.5, 1.5])
-    found = HybridSearchGPClassifier(max_features=1, random_state=0, n_wander=0)
+    found = HybridSearchGPClassifier(
+        selection=HybridSelection(max_features=1),
+        search=HybridSearchOptions(n_wander=0),
+        random_state=0,
+    )
     assert len(said(found, y)) == 1
 
 
 def test_sampled_search_names_its_limit_too():
     y = 3 * X[:, 0] + 3 * X[:, 1] + 3 * X[:, 2]
     model = HybridSearchGPRegressor(
-        search="mcmc", max_features=2, draws=30, tune=30, chains=1, random_state=0
+        selection=HybridSelection(max_features=2),
+        search=HybridRegressionSearch(method="mcmc", tune=30, chains=1),
+        prediction=HybridPrediction(draws=30),
+        random_state=0,
     )
     assert len(said(model, y)) == 1
 
 
 def test_no_word_where_the_model_is_small():
-    assert said(DoublySparseClassifier(max_features=3, **SHORT), np.where(X[:, 0] > 0, 1, 0)) == []
+    model = DoublySparseClassifier(selection=DoublySparseSelection(max_features=3), **SHORT)
+    assert said(model, np.where(X[:, 0] > 0, 1, 0)) == []

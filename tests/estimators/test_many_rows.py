@@ -12,11 +12,13 @@ from sparsekern import (
     PCVMClassifier,
     RVMClassifier,
     RVMRegressor,
+    _progress,
 )
-from sparsekern.estimators.shared import progress
+from sparsekern.estimators.vector_machine.fits import choose_candidates
 from sparsekern.inference.hybrid import comparator, cpu
 from sparsekern.inference.kernel_projection import projections
 from sparsekern.inference.vector_machine import fit as machine_fit
+from sparsekern.settings import HybridPrediction, HybridRegressionSearch, ProjectionPrediction
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((90, 2))
@@ -42,7 +44,7 @@ def test_candidates_of_many_rows_are_a_sample_with_a_word(cls, monkeypatch):
     with pytest.warns(UserWarning, match="random sample spread over y"):
         again = cls(**ONE_WIDTH).fit(X, target(cls))
     np.testing.assert_array_equal(one.active_vectors_, again.active_vectors_)
-    found = one._find_candidates(X, target(cls).astype(float), False)
+    found = choose_candidates(one, X, target(cls).astype(float), False)
     assert len(found.rows) == 30
     if cls is not RVMRegressor:  # classes keep their shares
         assert abs(Y[found.rows].mean() - Y.mean()) < 0.05
@@ -52,14 +54,15 @@ def test_candidates_of_many_rows_are_a_sample_with_a_word(cls, monkeypatch):
 def test_a_sample_does_not_favour_the_first_rows(monkeypatch):
     monkeypatch.setattr(RVMClassifier, "_candidate_numbers", (30, 10))
     rows = [
-        RVMClassifier(random_state=seed)._find_candidates(X, Y.astype(float), False).rows
+        choose_candidates(RVMClassifier(random_state=seed), X, Y.astype(float), False).rows
         for seed in range(40)
     ]
     assert abs(np.mean(rows) / 89 - 0.5) < 0.05
 
 
 def test_projections_learn_from_a_sample_with_a_word():
-    options = {"inference": "least_squares", "length_scale": 1.0, "sharpness": 1.0}
+    options = {"inference": "least_squares", "length_scale": 1.0}
+    options["prediction"] = ProjectionPrediction(sharpness=1.0)
     options |= {"draws": 30, "tune": 30, "chains": 1, "random_state": 0}
     labels = Y.copy()
     labels[7] = 2  # a class of one row, which must not be lost
@@ -81,7 +84,8 @@ def test_new_rows_are_projected_in_blocks(kernel, monkeypatch):
     training, new = (gram, gram[:50]) if kernel == "precomputed" else (X, X[:50])
     model = KernelProjectionClassifier(
         5, kernel=kernel, length_scale=1.0 if kernel == "rbf" else "cv",
-        inference="least_squares", sharpness=1.0, draws=5, tune=5, chains=1, random_state=0,
+        inference="least_squares", draws=5, tune=5, chains=1, random_state=0,
+        prediction=ProjectionPrediction(sharpness=1.0),
     )  # fmt: skip
     model.fit(training, Y)
     whole = model.transform(new)
@@ -105,9 +109,9 @@ def test_new_rows_are_projected_in_blocks(kernel, monkeypatch):
 @pytest.mark.parametrize("cls", MACHINES)
 def test_a_single_fit_speaks_while_it_runs(cls, monkeypatch):
     stream = io.StringIO()
-    monkeypatch.setattr(progress, "_SHOW_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(_progress, "_SHOW_AFTER_SECONDS", 0.0)
     clock = iter(range(0, 10**6, 10))
-    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr("sys.stderr", stream)
     cls(progress=True, **ONE_WIDTH).fit(X, target(cls))
     shares = [int(found) for found in re.findall(r"(\d+)%", stream.getvalue())]
@@ -145,7 +149,8 @@ def test_the_division_of_a_batch_touches_no_number(n_jobs, monkeypatch):
     found = []
     for seconds in (0.0, 100.0):
         monkeypatch.setattr(cpu, "_SECONDS_AT_ONCE", seconds)
-        model = HybridSearchGPRegressor(n_wander=1, n_jobs=n_jobs, random_state=0).fit(X, T)
+        model = HybridSearchGPRegressor(n_jobs=n_jobs, random_state=0)
+        model.set_params(search__n_wander=1).fit(X, T)
         found.append(model.models_["score"].to_numpy())
     np.testing.assert_array_equal(*found)
 
@@ -180,7 +185,11 @@ def test_legs_of_the_sampled_search_touch_no_draw(monkeypatch):
     )
     for seconds in (0.0, 100.0):
         monkeypatch.setattr(comparator, "_LEG_SECONDS", seconds)
-        model = HybridSearchGPRegressor(search="mcmc", draws=30, tune=10, random_state=0)
+        model = HybridSearchGPRegressor(
+            search=HybridRegressionSearch(method="mcmc", tune=10),
+            prediction=HybridPrediction(draws=30),
+            random_state=0,
+        )
         found.append(model.fit(X[:30], T[:30]).models_)
     assert found[0].equals(found[1])
     assert max(last - first for first, last in legs[:40]) == 1

@@ -19,6 +19,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from sparsekern import BayesianMKLClassifier, BayesianMKLRegressor
 from sparsekern.inference.multiple_kernel.additive.fit import fit_additive
+from sparsekern.settings import MKLPriors, MKLRegressionPriors
 
 QUICK = {"n_init": 1, "progress": False, "random_state": 0}
 SHARED = {"vectors": "shared", "max_iter": 60, **QUICK}
@@ -34,12 +35,14 @@ VIEWS = [("rbf", [0]), ("rbf", [1]), ("rbf", [2]), ("rbf", [3])]
 
 REGRESSORS = {
     "per kernel": BayesianMKLRegressor(**QUICK),
-    "landmarks": BayesianMKLRegressor(landmarks=40, **QUICK),
-    "sparse rows": BayesianMKLRegressor(sample_sparsity=True, **QUICK),
-    "plain": BayesianMKLRegressor(kernel_sparsity=False, **QUICK),
+    "candidates": BayesianMKLRegressor(candidates=40, **QUICK),
+    "sparse rows": BayesianMKLRegressor(priors=MKLRegressionPriors(sample_sparsity=True), **QUICK),
+    "plain": BayesianMKLRegressor(priors=MKLRegressionPriors(kernel_sparsity=False), **QUICK),
     "shared": BayesianMKLRegressor(**SHARED),
-    "nonnegative": BayesianMKLRegressor(nonnegative=True, **SHARED),
-    "shared sparse": BayesianMKLRegressor(sample_sparsity=True, **SHARED),
+    "nonnegative": BayesianMKLRegressor(priors=MKLRegressionPriors(nonnegative=True), **SHARED),
+    "shared sparse": BayesianMKLRegressor(
+        priors=MKLRegressionPriors(sample_sparsity=True), **SHARED
+    ),
 }
 CLASSIFIERS = {
     "regression": BayesianMKLClassifier(**QUICK),
@@ -48,8 +51,8 @@ CLASSIFIERS = {
     "shared": BayesianMKLClassifier(**SHARED),
     "shared probit": BayesianMKLClassifier(likelihood="probit", **SHARED),
     "shared multinomial": BayesianMKLClassifier(likelihood="multinomial_probit", **SHARED),
-    "nonnegative": BayesianMKLClassifier(nonnegative=True, **SHARED),
-    "landmarks": BayesianMKLClassifier(landmarks=25, **QUICK),
+    "nonnegative": BayesianMKLClassifier(priors=MKLPriors(nonnegative=True), **SHARED),
+    "candidates": BayesianMKLClassifier(candidates=25, **QUICK),
 }
 
 
@@ -72,9 +75,9 @@ def test_regression(name):
     assert np.sqrt(np.mean((mean - Y) ** 2)) < 0.45 * Y.std()
     assert (std > 0.5).all() and (std < 1.5 * Y.std()).all()
     assert model.noise_variance_ > 0
-    assert model.n_iter_ == len(model.elbo_path_)
-    assert model.elbo_ == pytest.approx(model.elbo_path_[-1])
-    for part in np.split(model.elbo_path_, model.elbo_stages_):
+    assert model.n_iter_ == len(model.evidence_path_)
+    assert model.log_evidence_ == pytest.approx(model.evidence_path_[-1])
+    for part in np.split(model.evidence_path_, model.evidence_stages_):
         assert np.all(np.diff(part) >= -1e-9 * np.abs(part[1:]))
     assert model.kernel_weights_.shape == model.kernel_weights_std_.shape == (7,)
     assert model.kernel_shares_.sum() == pytest.approx(1)
@@ -84,11 +87,11 @@ def test_regression(name):
         assert (model.kernel_weights_ >= 0).all()
     if name == "sparse rows":
         assert len(model.active_vectors_) < 50
-    if name == "landmarks":
+    if name == "candidates":
         assert 20 < len(model.active_vectors_) <= 40
 
 
-@pytest.mark.parametrize("name", ["per kernel", "landmarks", "shared"])
+@pytest.mark.parametrize("name", ["per kernel", "candidates", "shared"])
 @pytest.mark.parametrize("share", ["kernel_weights", "sample_weights"])
 def test_several_outputs(name, share):
     if share == "sample_weights" and name != "shared":
@@ -109,9 +112,8 @@ def test_several_outputs(name, share):
 def test_per_kernel_is_the_gaussian_process_of_its_weights():
     """The mean is that of scikit-learn's process on the weighted sum of kernels."""
     scale = [1.0, 3.0]
-    model = BayesianMKLRegressor(
-        [RBF(s) for s in scale], standardize=False, noise_prior=(1e-3, 1e-3), **QUICK
-    )
+    priors = MKLRegressionPriors(noise=(1e-3, 1e-3))
+    model = BayesianMKLRegressor([RBF(s) for s in scale], standardize=False, priors=priors, **QUICK)
     rows = X[:, :1]
     model.fit(rows, Y)
     posterior = model._functions.posterior
@@ -155,7 +157,7 @@ def test_units_do_not_matter():
     other, deviation = moved.predict(1e5 * X - 7e6, return_std=True)
     assert_allclose((other - 3) * 1e6, mean, rtol=1e-4)
     assert_allclose(deviation * 1e6, std, rtol=1e-3)
-    assert_allclose(moved.elbo_, plain.elbo_ - 70 * np.log(1e-6), rtol=1e-4)
+    assert_allclose(moved.log_evidence_, plain.log_evidence_ - 70 * np.log(1e-6), rtol=1e-4)
     with np.errstate(all="raise"):
         BayesianMKLRegressor(**QUICK).fit(1e150 * X, 1e40 * Y)
 
@@ -163,17 +165,18 @@ def test_units_do_not_matter():
 def test_normalised_kernels_have_no_units():
     big = [lambda A, B: 1e6 * rbf_kernel(A, B, 0.2), "rbf"]
     small = [lambda A, B: rbf_kernel(A, B, 0.2), "rbf"]
-    for options in ({}, {"vectors": "shared", "max_iter": 20}, {"kernel_sparsity": False}):
+    kept = MKLRegressionPriors(kernel_sparsity=False)
+    for options in ({}, {"vectors": "shared", "max_iter": 20}, {"priors": kept}):
         found = [
             BayesianMKLRegressor(kernel, **{**QUICK, **options}).fit(X, Y).predict(X)
             for kernel in (big, small)
         ]
         assert_allclose(*found, rtol=1e-6)
     raw = [
-        BayesianMKLRegressor(kernel, normalize=False, kernel_sparsity=False, **QUICK).fit(X, Y)
+        BayesianMKLRegressor(kernel, normalize=False, priors=kept, **QUICK).fit(X, Y)
         for kernel in (big, small)
     ]
-    assert abs(raw[0].elbo_ - raw[1].elbo_) > 1
+    assert abs(raw[0].log_evidence_ - raw[1].log_evidence_) > 1
 
 
 # precomputed kernels
@@ -195,8 +198,8 @@ def test_precomputed_kernels_equal_those_computed(vectors):
         computed.predict(new, return_std=True),
         rtol=1e-6,
     )
-    marked = [BayesianMKLRegressor("precomputed", landmarks=np.arange(0, 70, 3), **options),
-              BayesianMKLRegressor(columns, landmarks=np.arange(0, 70, 3), standardize=False,
+    marked = [BayesianMKLRegressor("precomputed", candidates=np.arange(0, 70, 3), **options),
+              BayesianMKLRegressor(columns, candidates=np.arange(0, 70, 3), standardize=False,
                                    **options)]  # fmt: skip
     assert_allclose(
         marked[0].fit(kernels_of(X, X), Y).predict(kernels_of(new, X)),
@@ -240,7 +243,7 @@ def test_two_classes(name):
     assert_array_equal(model.classes_, ["left", "right"])
     check_predictions(model, X, model.classes_)
     assert model.score(X, TWO) > 0.8
-    assert np.isfinite(model.elbo_)
+    assert np.isfinite(model.log_evidence_)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -270,10 +273,12 @@ def test_labels_must_vary_and_not_exclude_each_other():
 @pytest.mark.parametrize("vectors", ["per_kernel", "shared"])
 def test_classes_by_regression_are_as_probable_as_draws_on_their_side(vectors):
     rare = np.quantile(F, 0.85) < F  # far from balanced
-    options = {**SHARED, "vectors": vectors, "kernel_sparsity": True}
-    response = BayesianMKLRegressor(**options).fit(X, 2.0 * rare - 1)
-    mean, std = response.predict(X, return_std=True)
-    proba = BayesianMKLClassifier(calibrate=False, **options).fit(X, rare).predict_proba(X)[:, 1]
+    options = {**SHARED, "vectors": vectors}
+    response = BayesianMKLRegressor(**options).set_params(priors__kernel_sparsity=True)
+    mean, std = response.fit(X, 2.0 * rare - 1).predict(X, return_std=True)
+    model = BayesianMKLClassifier(calibrate=False, **options)
+    model.set_params(priors__kernel_sparsity=True).fit(X, rare)
+    proba = model.predict_proba(X)[:, 1]
     assert_allclose(proba, norm.cdf(mean / std), rtol=1e-8)
     assert proba.mean() == pytest.approx(rare.mean(), abs=0.08)
 
@@ -289,7 +294,8 @@ def test_without_sparsity_all_kernels_together_have_the_variance_of_y(monkeypatc
 
     monkeypatch.setattr(module, spy)
     kernels = ["rbf", "linear", ("rbf", [0])]
-    BayesianMKLRegressor(kernels, kernel_sparsity=False, **QUICK).fit(X, Y)
+    kept = MKLRegressionPriors(kernel_sparsity=False)
+    BayesianMKLRegressor(kernels, priors=kept, **QUICK).fit(X, Y)
     BayesianMKLClassifier(kernels, **QUICK).fit(X, TWO)
     BayesianMKLClassifier(kernels, likelihood="probit", **QUICK).fit(X, TWO)
     for (shape, scales), expected in zip(seen, (3.0, 3.0, 1.0), strict=True):
@@ -338,7 +344,7 @@ def test_pipelines_grids_clones_and_pickles():
 def test_many_new_rows_are_taken_in_parts(monkeypatch):
     model = clone(REGRESSORS["per kernel"]).fit(X, Y)
     whole = model.predict(X, return_std=True)
-    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.family._NUMBERS_AT_A_TIME", 1)
+    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.model._NUMBERS_AT_A_TIME", 1)
     assert_allclose(model.predict(X, return_std=True), whole, rtol=1e-10)
 
 
@@ -351,16 +357,17 @@ def test_many_new_rows_are_taken_in_parts(monkeypatch):
         ({"vectors": "own"}, "vectors must be one of 'per_kernel', 'shared'"),
         ({"share": "all"}, "share must be one of"),
         ({"share": "sample_weights"}, "cannot be combined with vectors='per_kernel'.*use"),
-        ({"nonnegative": True}, "nonnegative=True cannot be combined.*vectors='shared'"),
+        (
+            {"priors": MKLRegressionPriors(nonnegative=True)},
+            "nonnegative=True cannot be combined.*vectors='shared'",
+        ),
         ({"n_init": 0}, "n_init must be at least 1"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
         ({"tol": 0.0}, "tol must be positive"),
         ({"progress": "loud"}, "progress must be one of"),
-        ({"landmarks": 0}, "landmarks must be at least 1"),
-        ({"landmarks": [70]}, "landmarks must lie between 0 and 69"),
-        ({"landmarks": [0.5]}, "landmarks must be None, a number"),
-        ({"noise_prior": 3}, "noise_prior must be a pair"),
-        ({"noise_prior": (1, -1)}, r"noise_prior\[1\] must be positive"),
+        ({"candidates": 0}, "candidates must be at least 1"),
+        ({"candidates": [70]}, "candidates must lie between 0 and 69"),
+        ({"candidates": [0.5]}, "candidates must be None, a number"),
         ({"kernel": []}, "holds no kernel"),
         ({"kernel": ["rbf", "precomputed"]}, "cannot stand in a list"),
         ({"kernel": "rfb"}, "kernel='rfb' is not known"),
@@ -380,10 +387,21 @@ def test_parameters(parameters, words):
         estimator.predict(X)
 
 
+def test_priors():
+    with pytest.raises(ValueError, match=r"MKLRegressionPriors.noise must be a pair"):
+        MKLRegressionPriors(noise=3)
+    with pytest.raises(ValueError, match=r"MKLRegressionPriors.noise\[1\] must be positive"):
+        BayesianMKLRegressor().set_params(priors__noise=(1, -1))
+    with pytest.raises(
+        TypeError, match=r"priors must be a sparsekern.settings.MKLRegressionPriors"
+    ):
+        BayesianMKLRegressor(priors=MKLPriors()).fit(X, Y)
+
+
 def test_parameters_of_precomputed_kernels_and_classifiers():
     kernels = kernels_of(X, X)
-    with pytest.raises(ValueError, match="landmarks=5 needs the features"):
-        BayesianMKLRegressor("precomputed", landmarks=5).fit(kernels, Y)
+    with pytest.raises(ValueError, match="candidates=5 needs the features"):
+        BayesianMKLRegressor("precomputed", candidates=5).fit(kernels, Y)
     with pytest.raises(ValueError, match="cannot be combined with kernel='precomputed'"):
         BayesianMKLRegressor("precomputed", length_scale=2.0).fit(kernels, Y)
     with pytest.raises(ValueError, match="likelihood must be one of"):
@@ -402,12 +420,17 @@ def test_parameters_of_precomputed_kernels_and_classifiers():
         model.log_predictive_density(X, BOTH)
 
 
-@pytest.mark.parametrize(
-    "name", ["kernel_sparsity", "sample_sparsity", "nonnegative", "normalize", "standardize"]
-)
+@pytest.mark.parametrize("name", ["normalize", "standardize"])
 def test_types(name):
     with pytest.raises(TypeError, match=f"{name} must be True or False"):
         BayesianMKLRegressor(**{name: "yes"}).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["kernel_sparsity", "sample_sparsity", "nonnegative"])
+def test_types_of_priors(name):
+    for priors in (MKLPriors, MKLRegressionPriors):
+        with pytest.raises(TypeError, match=f"{priors.__name__}.{name} must be True or False"):
+            priors(**{name: "yes"})
 
 
 @pytest.mark.parametrize(
@@ -439,20 +462,19 @@ def test_strange_data_are_fitted():
     assert np.isfinite(BayesianMKLRegressor(**QUICK).fit(wide, wide[:, 0]).predict(wide)).all()
     twice = BayesianMKLRegressor(**QUICK).fit(np.repeat(X, 2, axis=0), np.repeat(Y, 2))
     assert np.isfinite(twice.predict(X, return_std=True)).all()
-    exact = BayesianMKLRegressor("linear", noise_prior=(1e-6, 1e-6), **QUICK).fit(
-        X, X @ [1, 2, 3, 4]
-    )
+    quiet = MKLRegressionPriors(noise=(1e-6, 1e-6))
+    exact = BayesianMKLRegressor("linear", priors=quiet, **QUICK).fit(X, X @ [1, 2, 3, 4])
     assert_allclose(exact.predict(X), X @ [1, 2, 3, 4], rtol=1e-3)
 
 
-def test_many_rows_get_landmarks_with_a_word(monkeypatch):
+def test_many_rows_get_candidates_with_a_word(monkeypatch):
     whole = BayesianMKLRegressor(**QUICK).fit(X, Y)
-    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.family.LARGE", 60)
-    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.family.LANDMARKS", 20)
-    with pytest.warns(UserWarning, match="70 rows with 20 landmarks.*landmarks=70 takes all"):
+    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.model.LARGE", 60)
+    monkeypatch.setattr("sparsekern.estimators.multiple_kernel.model.CANDIDATES", 20)
+    with pytest.warns(UserWarning, match="70 rows with 20 candidates.*candidates=70 takes all"):
         few = BayesianMKLRegressor(**QUICK).fit(X, Y)
     assert len(few.active_vectors_) <= 20
-    all_of_them = BayesianMKLRegressor(landmarks=70, **QUICK).fit(X, Y)
+    all_of_them = BayesianMKLRegressor(candidates=70, **QUICK).fit(X, Y)
     assert_allclose(all_of_them.predict(X), whole.predict(X))
 
 
@@ -486,6 +508,6 @@ def test_an_interrupted_or_failed_fit_leaves_the_estimator_as_it_was():
 
 
 def test_the_progress_line(capsys, monkeypatch):
-    monkeypatch.setattr("sparsekern.estimators.shared.progress._SHOW_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("sparsekern._progress._SHOW_AFTER_SECONDS", 0.0)
     BayesianMKLRegressor(**{**QUICK, "progress": True}).fit(X, Y)
     assert "BayesianMKLRegressor [" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsekern import GKMClassifier
-from sparsekern.estimators.shared import sampling
+from sparsekern.estimators.shared import runner
 from sparsekern.inference.chains.runner import start_chains
 from sparsekern.plotting import plot_active_trace, plot_traces
 
@@ -21,7 +21,7 @@ LOGIT = GKMClassifier(likelihood="logit", draws=60, tune=60, chains=2, random_st
 
 
 def fit(**changes):
-    return GKMClassifier(**{**LOGIT.get_params(), **changes}).fit(X, Y)
+    return GKMClassifier(**{**LOGIT.get_params(deep=False), **changes}).fit(X, Y)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def model():
 
 
 def test_the_first_model_is_a_two_class_fit_with_the_same_seed(model):
-    alone = GKMClassifier(**LOGIT.get_params()).fit(X, model.classes_[0] == Y)
+    alone = GKMClassifier(**LOGIT.get_params(deep=False)).fit(X, model.classes_[0] == Y)
     member = model.estimators_[0]
     np.testing.assert_array_equal(member.active_probabilities_, alone.active_probabilities_)
     np.testing.assert_array_equal(member.predict_proba(X), alone.predict_proba(X))
@@ -47,7 +47,7 @@ def test_models_draw_random_numbers_of_their_own(monkeypatch):
         used.extend((str(seed.entropy), seed.spawn_key) for seed in seeds)
         return start_chains(sampler, plan, seeds)
 
-    monkeypatch.setattr(sampling, "start_chains", start)
+    monkeypatch.setattr(runner, "start_chains", start)
     fit(draws=4, tune=4)
     assert len(set(used)) == len(used) == 6
 

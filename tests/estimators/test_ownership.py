@@ -40,8 +40,7 @@ def assert_unmoved(model, change, new):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_data_of_a_fit_may_be_changed_afterwards(name, scaled, form):
     rows, y = FORMS[form](ROWS), target(name)
-    scaling = "scale" if "Hybrid" in name else "standardize"
-    model = make(name, **{scaling: scaled}).fit(rows, y)
+    model = make(name, standardize=scaled).fit(rows, y)
     assert_array_equal(rows, FORMS[form](ROWS))
 
     def change():
@@ -87,10 +86,7 @@ def widths(name):
 
 def array_parameters(name):
     """Yield parameters that hold arrays, and those arrays."""
-    if "MKL" in name:
-        landmarks = np.arange(0, 30, 2)
-        yield {"landmarks": landmarks}, landmarks
-    elif "Projection" not in name and "Hybrid" not in name:
+    if "Projection" not in name and "Hybrid" not in name:
         candidates = np.arange(0, 30, 2)
         yield {"candidates": candidates}, candidates
     if name in WITH_KERNELS:
@@ -104,10 +100,10 @@ def array_parameters(name):
         yield {"kernel": [("poly", columns), "rbf"], **widths(name)}, columns
     if name in ("GKMRegressor", "DoublySparseRegressor"):
         freedom = np.array([2.0, 4.0, 8.0])
-        yield {"noise": "student_t", "degrees_of_freedom": freedom}, freedom
+        yield {"noise": "student_t", "priors__degrees_of_freedom": freedom}, freedom
     if name == "DoublySparseRegressor":
         temperatures = np.array([1.0, 2.0, 4.0])
-        yield {"temperatures": temperatures}, temperatures
+        yield {"moves__temperatures": temperatures}, temperatures
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if "Hybrid" not in n])

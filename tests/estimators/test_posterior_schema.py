@@ -106,13 +106,13 @@ def test_only_widths_of_absent_features_are_missing(case):
             if values.dtype.kind != "f" or name == "acceptance_rate":
                 continue
             assert not np.isinf(values).any(), name
-            if name not in ("bandwidth", "feature_bandwidth"):
+            if name not in ("length_scale", "feature_length_scale"):
                 assert not np.isnan(values).any(), name
     if "sparse_features" in model.posterior_:
         sparse = model.posterior_["sparse_features"]
         absent = sparse["feature"] < 0
-        assert_array_equal(np.isnan(sparse["feature_bandwidth"]), absent)
-        assert (sparse["feature_bandwidth"].where(~absent, 1.0) > 0).all()
+        assert_array_equal(np.isnan(sparse["feature_length_scale"]), absent)
+        assert (sparse["feature_length_scale"].where(~absent, 1.0) > 0).all()
 
 
 def test_coordinates_have_the_users_names(case):
@@ -152,7 +152,7 @@ def test_new_responses_on_request(case):
     new = model.add_posterior_predictive(FRAME.iloc[3:7], random_state=1)["predictions"]["y"]
     assert new.dims == ("chain", "draw", "row")
     assert_array_equal(new["row"], INDEX[3:7])
-    getattr(model, "_sampled", model).__dict__.pop("_posterior_tree")  # as a copy has it
+    model.__dict__.pop("_posterior_tree")  # as a copy has it
 
 
 def test_new_classes_have_the_predicted_frequencies():

@@ -103,7 +103,7 @@ def test_an_error_ends_the_run_for_other_fits_too(tmp_path, monkeypatch):
     (path,) = tmp_path.glob("run-*/chain-0.npz")
     scales = np.load(path)["draws.log_likelihood"]
     resumed = fit(tmp_path, random_state=None)
-    assert_array_equal(resumed._scalars["log_likelihood"][0, : len(scales)], scales)
+    assert_array_equal(resumed._posterior.scalars["log_likelihood"][0, : len(scales)], scales)
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):

@@ -1,7 +1,9 @@
 """Absurd sizes end with a sentence, before anything is allocated or begun."""
 
+import dataclasses
 import inspect
 import re
+import sys
 import threading
 import tracemalloc
 
@@ -9,10 +11,15 @@ import numpy as np
 import pytest
 
 import sparsekern
-from sparsekern.estimators.shared import memory_guard
-from sparsekern.estimators.shared.counts import check_count
-from sparsekern.estimators.shared.sampling_memory import bytes_of_draws
+from sparsekern import _memory
+from sparsekern.estimators.shared.limits import check_count
+from sparsekern.estimators.shared.memory import bytes_of_draws
 from sparsekern.inference.chains.plan import Plan
+from sparsekern.settings import (
+    GKMRegressionPriors,
+    ProjectionPrediction,
+    VectorMachineSearch,
+)
 
 GIB = 2**30
 RNG = np.random.default_rng(0)
@@ -23,8 +30,8 @@ ESTIMATORS = {name: getattr(sparsekern, name) for name in sparsekern.__all__ if 
 ABSURD = 10**12
 # cut to the size of the data, ended by the fit itself, or no size at all
 HARMLESS = {
-    "max_active", "candidates", "landmarks", "screen", "max_features", "n_components", "max_steps",
-    "search_rows", "local_neighbors", "n_jobs", "max_rows", "random_state",
+    "max_active", "candidates", "screen", "max_features", "n_components", "max_steps", "rows",
+    "local_neighbors", "n_jobs", "max_rows", "random_state",
 }  # fmt: skip
 # parameters that have a say only together with others
 TOGETHER = {
@@ -32,23 +39,31 @@ TOGETHER = {
     ("PCVMClassifier", "tune"): {"inference": "mcmc"},
     ("PCVMClassifier", "chains"): {"inference": "mcmc"},
     ("PCVMClassifier", "thin"): {"inference": "mcmc"},
-    ("KernelProjectionClassifier", "max_components"): {"n_components": "utility"},
-    ("KernelProjectionClassifier", "n_splits"): {"n_components": "utility"},
+    ("KernelProjectionClassifier", "search__max_components"): {"n_components": "utility"},
+    ("KernelProjectionClassifier", "search__n_splits"): {"n_components": "utility"},
 }
 
 
 def whole_numbers():
-    """Yield every constructor's whole-number parameters, those that may be None included."""
+    """Yield every whole-number parameter, those in groups and those that may be None included."""
     for name, cls in ESTIMATORS.items():
-        for parameter in inspect.signature(cls).parameters.values():
-            default = parameter.default
-            if parameter.annotation in ("int", "int | None") or (
+        parameters = inspect.signature(cls).parameters.values()
+        found = {part.name: (part.annotation, part.default) for part in parameters}
+        for group, kind in cls._groups.items():
+            parts = dataclasses.fields(kind)
+            found |= {f"{group}__{part.name}": (part.type, part.default) for part in parts}
+        for key, (annotation, default) in found.items():
+            if annotation in ("int", "int | None") or (
                 isinstance(default, int) and not isinstance(default, bool)
             ):
-                yield name, parameter.name
+                yield name, key
 
 
-REFUSED = [(name, parameter) for name, parameter in whole_numbers() if parameter not in HARMLESS]
+def last_part(key):
+    return key.rpartition("__")[2]
+
+
+REFUSED = [(name, key) for name, key in whole_numbers() if last_part(key) not in HARMLESS]
 
 
 def target(name):
@@ -60,10 +75,8 @@ def little_memory(monkeypatch):
     """Return what sets the memory that is said to be left."""
 
     def leave(count):
-        monkeypatch.setattr(memory_guard, "available_bytes", lambda: count)
-        monkeypatch.setattr(
-            "sparsekern.estimators.shared.sampling_memory.available_bytes", lambda: count
-        )
+        monkeypatch.setattr(_memory, "available_bytes", lambda: count)
+        monkeypatch.setattr("sparsekern.estimators.shared.memory.available_bytes", lambda: count)
 
     return leave
 
@@ -75,25 +88,26 @@ def test_all_whole_numbers_are_looked_at():
 @pytest.mark.parametrize(("name", "parameter"), REFUSED)
 def test_absurd_numbers_end_with_a_sentence(name, parameter):
     options = {parameter: ABSURD, "random_state": 0, **TOGETHER.get((name, parameter), {})}
-    model = ESTIMATORS[name](**options)
-    with pytest.raises((ValueError, MemoryError), match=rf"{parameter}.*{ABSURD}") as caught:
-        model.fit(X, target(name))
+    words = rf"{last_part(parameter)}.*{ABSURD}"
+    with pytest.raises((ValueError, MemoryError), match=words) as caught:
+        ESTIMATORS[name]().set_params(**options).fit(X, target(name))
     sentence = str(caught.value)
     assert sentence.endswith(".") and "Unable to allocate" not in sentence
 
 
-@pytest.mark.parametrize("name", [name for name, key in REFUSED if key == "active_set_moves"])
+@pytest.mark.parametrize("name", [name for name, key in REFUSED if key == "moves__active_set"])
 def test_as_many_moves_as_allowed_are_fewer_with_more_rows(name):
     """Each move looks at every row: a sweep must not take minutes."""
     rows = np.random.default_rng(1).standard_normal((20_000, 2))
     response = rows[:, 0] if name.endswith("Regressor") else (rows[:, 0] > 0).astype(int)
-    model = ESTIMATORS[name](active_set_moves=1001, draws=2, tune=0, chains=1, candidates=5)
+    model = ESTIMATORS[name](draws=2, tune=0, chains=1, candidates=5)
+    model.set_params(moves__active_set=1001)
     with pytest.raises(ValueError, match=r"at most 1000 with 20000 rows, got 1001.*raise thin"):
         model.fit(rows, response)
 
 
 def test_bounds_do_not_hinder():
-    for name, value in {"chains": 1000, "n_init": 100, "tune": 10**7, "joint_moves": 1000}.items():
+    for name, value in {"chains": 1000, "n_init": 100, "tune": 10**7}.items():
         assert check_count(name, value) == value
     assert check_count("draws", ABSURD) == ABSURD  # memory decides
 
@@ -141,7 +155,9 @@ def test_bytes_of_draws_are_those_of_the_arrays(plan):
 def test_working_memory_of_all_chains(little_memory):
     little_memory(GIB // 4)
     rows = np.random.default_rng(2).standard_normal((1000, 2))
-    model = sparsekern.GKMRegressor(max_active=1000, draws=2, tune=0, chains=16)
+    model = sparsekern.GKMRegressor(
+        draws=2, tune=0, chains=16, priors=GKMRegressionPriors(max_active=1000)
+    )
     with pytest.raises(MemoryError, match=r"working memory of 16 chains.*use fewer chains"):
         model.fit(rows, rows[:, 0])
 
@@ -151,11 +167,11 @@ def test_kernels_that_cannot_be_held(name, little_memory):
     little_memory(GIB // 4)
     rows = np.random.default_rng(3).standard_normal((2500, 2))
     response = rows[:, 0] if name.endswith("Regressor") else (rows[:, 0] > 0).astype(int)
-    whole = ESTIMATORS[name](landmarks=2500)
-    with pytest.raises(MemoryError, match=r"7 kernels of 2500 x 2500.*use landmarks=200"):
+    whole = ESTIMATORS[name](candidates=2500)
+    with pytest.raises(MemoryError, match=r"7 kernels of 2500 x 2500.*use candidates=200"):
         whole.fit(rows, response)
-    few = ESTIMATORS[name](landmarks=np.arange(1000))
-    with pytest.raises(MemoryError, match=r"7 kernels at 2500 rows and 1000 landmarks.*=250"):
+    few = ESTIMATORS[name](candidates=np.arange(1000))
+    with pytest.raises(MemoryError, match=r"7 kernels at 2500 rows and 1000 candidates.*=250"):
         few.fit(rows, response)
 
 
@@ -183,29 +199,32 @@ def test_rows_of_a_hybrid_search(name, little_memory):
     little_memory(GIB // 4)
     rows = np.random.default_rng(6).standard_normal((4000, 2))
     response = rows[:, 0] if name.endswith("Regressor") else (rows[:, 0] > 0).astype(int)
-    with pytest.raises(MemoryError, match=r"4000 x 4000 numbers.*search_rows=500"):
-        ESTIMATORS[name](search_rows=4000).fit(rows, response)
+    with pytest.raises(MemoryError, match=r"4000 x 4000 numbers.*rows=500"):
+        ESTIMATORS[name]().set_params(search__rows=4000).fit(rows, response)
 
 
 PEAKS = {
     "whole kernels": (sparsekern.BayesianMKLRegressor(n_init=1, max_iter=2), 700),
-    "landmarks": (sparsekern.BayesianMKLRegressor(n_init=1, max_iter=2, landmarks=np.arange(60)),
-                  4000),
+    "some columns": (
+        sparsekern.BayesianMKLRegressor(n_init=1, max_iter=2, candidates=np.arange(60)), 4000
+    ),
     "projections": (
         sparsekern.KernelProjectionClassifier(
-            30, inference="least_squares", length_scale=1.0, sharpness=1.0, draws=3, tune=3,
-            chains=1, max_rows=None,
+            30, inference="least_squares", length_scale=1.0, draws=3, tune=3, chains=1,
+            max_rows=None, prediction=ProjectionPrediction(sharpness=1.0),
         ), 1200,
     ),
     "columns": (
-        sparsekern.RVMRegressor(length_scale=1.0, max_steps=5, candidates=np.arange(600)), 3000
+        sparsekern.RVMRegressor(length_scale=1.0, search=VectorMachineSearch(max_steps=5),
+                                candidates=np.arange(600)), 3000
     ),
     "draws": (
         sparsekern.GKMRegressor(draws=1000, tune=0, chains=2, candidates=np.arange(9),
-                                max_active=9), 400,
+                                priors=GKMRegressionPriors(max_active=9)), 400,
     ),
     "working memory": (
-        sparsekern.GKMRegressor(draws=3, tune=0, chains=3, max_active=700, random_state=0), 800
+        sparsekern.GKMRegressor(draws=3, tune=0, chains=3, random_state=0,
+                                priors=GKMRegressionPriors(max_active=700)), 800
     ),
 }  # fmt: skip
 
@@ -219,12 +238,13 @@ def test_the_need_is_near_the_peak(case, monkeypatch):
     model.set_params(progress=False)
     model.fit(rows, response)  # what is imported and compiled once has a peak of its own
     needs = {}
-    for file in ("multiple_kernel.family", "kernel_projection.parameters", "vector_machine.family",
-                 "shared.sampling_memory"):  # fmt: skip
-        monkeypatch.setattr(
-            f"sparsekern.estimators.{file}.require_memory",
-            lambda needed, who, what, remedy: needs.update({what: needed}),
-        )
+    for module in [module for name, module in sys.modules.items() if "sparsekern." in name]:
+        if hasattr(module, "require_memory"):
+            monkeypatch.setattr(
+                module,
+                "require_memory",
+                lambda needed, who, what, remedy: needs.update({what: needed}),
+            )
     tracemalloc.start()
     try:
         model.fit(rows, response)
@@ -238,7 +258,7 @@ def test_the_need_is_near_the_peak(case, monkeypatch):
 def test_predictive_draws_are_weighed_against_the_memory():
     fitted = [
         sparsekern.RVMRegressor(length_scale=1.0).fit(X, T),
-        sparsekern.HybridSearchGPRegressor(n_wander=0, random_state=0).fit(X, T),
+        sparsekern.HybridSearchGPRegressor(random_state=0).fit(X, T),
         sparsekern.GKMRegressor(draws=5, tune=5, chains=1, random_state=0).fit(X, T),
     ]
     for model in fitted:
@@ -259,15 +279,15 @@ def write(folder, **files):
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     """A machine with 8 GiB free, no groups and no limit of address space."""
-    monkeypatch.setattr(memory_guard, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(memory_guard, "_GROUPS", tmp_path / "groups")
-    monkeypatch.setattr(memory_guard, "_left_of_address_space", lambda: None)
+    monkeypatch.setattr(_memory, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(_memory, "_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(_memory, "_left_of_address_space", lambda: None)
     write(tmp_path / "proc", meminfo=f"MemTotal: 1 kB\nMemAvailable: {8 * 2**20} kB\n")
     return tmp_path
 
 
 def test_free_memory(machine):
-    assert memory_guard.available_bytes() == 8 * GIB
+    assert _memory.available_bytes() == 8 * GIB
 
 
 def test_second_version_of_control_groups(machine):
@@ -275,9 +295,9 @@ def test_second_version_of_control_groups(machine):
     outer = machine / "groups" / "outer"
     write(outer, memory_dot_max=f"{5 * GIB}", memory_dot_current=f"{4 * GIB}")
     write(outer / "inner", memory_dot_max="max", memory_dot_current=f"{GIB}")
-    assert memory_guard.available_bytes() == GIB
+    assert _memory.available_bytes() == GIB
     write(outer, memory_dot_stat=f"anon 3\ninactive_file {GIB}\n")
-    assert memory_guard.available_bytes() == 2 * GIB
+    assert _memory.available_bytes() == 2 * GIB
 
 
 def test_first_version_of_control_groups(machine):
@@ -287,28 +307,28 @@ def test_first_version_of_control_groups(machine):
         "memory_dot_usage_in_bytes": f"{GIB}",
     }
     write(machine / "groups" / "memory", **files)  # a container sees its own group as the root
-    assert memory_guard.available_bytes() == 2 * GIB
+    assert _memory.available_bytes() == 2 * GIB
 
 
 def test_a_machine_that_tells_nothing(machine, monkeypatch):
     (machine / "proc" / "meminfo").unlink()
-    assert memory_guard.available_bytes() > 0  # by its pages
-    monkeypatch.setattr(memory_guard, "_free_memory", lambda: None)
-    assert memory_guard.available_bytes() is None
-    memory_guard.require_memory(1e30, "A fit", "draws", "do not")  # nobody knows: let it try
+    assert _memory.available_bytes() > 0  # by its pages
+    monkeypatch.setattr(_memory, "_free_memory", lambda: None)
+    assert _memory.available_bytes() is None
+    _memory.require_memory(1e30, "A fit", "draws", "do not")  # nobody knows: let it try
 
 
 def test_limit_of_address_space(monkeypatch):
     resource = pytest.importorskip("resource")
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (2**50, 2**50))
-    assert 0 < memory_guard._left_of_address_space() < 2**50
+    assert 0 < _memory._left_of_address_space() < 2**50
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (resource.RLIM_INFINITY,) * 2)
-    assert memory_guard._left_of_address_space() is None
+    assert _memory._left_of_address_space() is None
 
 
 def test_arrays_are_counted_once():
     one = np.zeros(10)
-    assert memory_guard.held_bytes((one, [one[:5], np.ones(3)]), one.reshape(2, 5)) == 104
+    assert _memory.held_bytes((one, [one[:5], np.ones(3)]), one.reshape(2, 5)) == 104
 
 
 @pytest.mark.parametrize(
@@ -316,7 +336,7 @@ def test_arrays_are_counted_once():
     [(5, "5 bytes"), (2048, "2 KiB"), (1.5 * GIB, "1.5 GiB"), (1e12, "931 GiB")],
 )
 def test_bytes_are_spoken_with_a_unit(count, spoken):
-    assert memory_guard.spoken_bytes(count) == spoken
+    assert _memory.spoken_bytes(count) == spoken
 
 
 def test_nothing_else_runs_after_a_refusal():

@@ -11,6 +11,7 @@ from sklearn.metrics import log_loss
 
 from sparsekern import GKMClassifier, SparseGPClassifier
 from sparsekern.datasets import make_ripley
+from sparsekern.settings import GKMPriors
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FAMILY = [GKMClassifier, SparseGPClassifier]
@@ -55,8 +56,8 @@ def test_both_agree_and_integration_has_the_smaller_error(pair):
 def test_states_against_dense_algebra(ripley, pair):
     """Mean and variance of one state from the definition: condition on s, integrate the rest."""
     model = pair[1]
-    states, (features, _) = model._draws, model._training
-    new = model._standardizer(make_ripley(7, random_state=4)[0])
+    states, features = model._posterior.draws, model._posterior.features
+    new = model._prepare(make_ripley(7, random_state=4)[0])
     kernel = states.kernels[0]
     _, means, variances = next(iter(states.moment_blocks(new)))
     for t in (0, 777, 1999):
@@ -82,8 +83,8 @@ def test_latent_moments(pair):
     new = make_ripley(30, random_state=5)[0]
     mean, std = model.predict_latent(new, return_std=True)
     assert mean.shape == std.shape == (30,)
-    features = model._standardizer(new)
-    latent = np.concatenate([f for _, f in model._draws.latent_blocks(features)], axis=1)
+    features = model._prepare(new)
+    latent = np.concatenate([f for _, f in model._posterior.draws.latent_blocks(features)], axis=1)
     np.testing.assert_allclose(mean, latent.mean(0), atol=0.25)  # drawn functions, same law
     np.testing.assert_allclose(std, latent.std(0), rtol=0.25)
     np.testing.assert_array_equal(model.predict_latent(new), mean)
@@ -95,8 +96,8 @@ def test_far_points_rest_on_the_intercept_and_are_shown(pair):
     residual = model.support_residual(np.vstack([near, far]))
     assert residual[-1] > 1 - 1e-12
     assert (residual[:-1] < 0.1).all() and (residual >= 0).all()
-    u = model._draws.means[..., 0, 0]
-    _, means, variances = next(iter(model._draws.moment_blocks(model._standardizer(far))))
+    u = model._posterior.draws.means[..., 0, 0]
+    _, means, variances = next(iter(model._posterior.draws.moment_blocks(model._prepare(far))))
     np.testing.assert_allclose(means[:, 0, 0], u.ravel(), rtol=1e-9)
     probability = ndtr(means[:, 0, 0] / np.sqrt(1 + variances[:, 0])).mean()
     np.testing.assert_allclose(model.predict_proba(far)[0, 1], probability, rtol=1e-9)
@@ -151,7 +152,8 @@ def test_hinge_classifies_as_well(ripley, pair):
 
 def test_several_kernels_and_learned_widths(ripley):
     X, y = ripley
-    options = {"draws": 60, "tune": 60, "chains": 2, "random_state": 0, "max_active": 20}
+    options = {"draws": 60, "tune": 60, "chains": 2, "random_state": 0}
+    options["priors"] = GKMPriors(max_active=20)
     for extra in ({"kernel": ["rbf", "linear"]}, {"learn_length_scale": "per_feature"}):
         model = SparseGPClassifier(**options, **extra).fit(X, y)
         draws = model.sample_proba(X[:9])

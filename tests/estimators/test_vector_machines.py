@@ -1,6 +1,8 @@
 """PCVMClassifier, RVMClassifier and RVMRegressor: contract, options, bad input."""
 
 import pickle
+import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,24 +17,30 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from sparsekern import PCVMClassifier, RVMClassifier, RVMRegressor
 from sparsekern.datasets import make_ripley
+from sparsekern.estimators.vector_machine.fits import _run, choose_candidates
+from sparsekern.likelihoods.table import TABLE
+from sparsekern.settings import PCVMPriors, PCVMSearch, VectorMachinePriors, VectorMachineSearch
 
-WIDTHS = {"n_length_scales": 3, "progress": False}
+WIDTHS = {"search": PCVMSearch(n_length_scales=3), "progress": False}
+RVM_WIDTHS = {"search": VectorMachineSearch(n_length_scales=3), "progress": False}
 CHAINS = {"draws": 30, "tune": 30, "chains": 2, "random_state": 0, "progress": False}
 CLASSIFIERS = {
     "pcvm": PCVMClassifier(**WIDTHS),
-    "truncated": PCVMClassifier(selection="truncated", **WIDTHS),
+    "truncated": PCVMClassifier(
+        search=PCVMSearch(n_length_scales=3, selection="truncated"), progress=False
+    ),
     "logit": PCVMClassifier(likelihood="scaled_logit", **WIDTHS),
     "ep": PCVMClassifier(inference="ep", **WIDTHS),
     "smoothed": PCVMClassifier(inference="smoothed", **WIDTHS),
     "em": PCVMClassifier(inference="em", **WIDTHS),
-    "mcmc": PCVMClassifier(inference="mcmc", n_length_scales=3, **CHAINS),
+    "mcmc": PCVMClassifier(inference="mcmc", **{**WIDTHS, **CHAINS}),
     "multinomial": PCVMClassifier(multi_class="multinomial", **WIDTHS),
-    "rvm": RVMClassifier(**WIDTHS),
-    "rvm ep": RVMClassifier(inference="ep", likelihood="probit", **WIDTHS),
-    "rvm probit": RVMClassifier(likelihood="probit", **WIDTHS),
-    "rvm multinomial": RVMClassifier(multi_class="multinomial", **WIDTHS),
+    "rvm": RVMClassifier(**RVM_WIDTHS),
+    "rvm ep": RVMClassifier(inference="ep", likelihood="probit", **RVM_WIDTHS),
+    "rvm probit": RVMClassifier(likelihood="probit", **RVM_WIDTHS),
+    "rvm multinomial": RVMClassifier(multi_class="multinomial", **RVM_WIDTHS),
 }
-REGRESSOR = RVMRegressor(**WIDTHS)
+REGRESSOR = RVMRegressor(**RVM_WIDTHS)
 SLOW = pytest.mark.slow
 
 QUICK = ["pcvm", "truncated", "ep", "rvm"]
@@ -71,6 +79,15 @@ def check_predictions(model, X, classes):
     assert np.isfinite(decision).all()
 
 
+@pytest.mark.parametrize("likelihood", ["probit", "logit", "scaled_logit"])
+def test_decisions_are_latent_values_of_the_likelihood(likelihood):
+    model = RVMClassifier(likelihood=likelihood, length_scale=1.0).fit(X, Y)
+    law = TABLE[likelihood]()
+    np.testing.assert_allclose(
+        law.mean(model.decision_function(X)), model.predict_proba(X)[:, 1], atol=1e-12
+    )
+
+
 def test_two_classes(classifier):
     names = np.array(["left", "right"])[Y]
     model = classifier.fit(X, names)
@@ -93,7 +110,7 @@ def test_several_classes(classifier):
 
 def test_sampling_of_several_classes_is_one_model_each():
     # weights kept small: chains of separable classes mix slowly otherwise
-    mixing = {"draws": 400, "tune": 400, "thin": 5, "precision_prior": (50.0, 5.0)}
+    mixing = {"draws": 400, "tune": 400, "thin": 5, "priors__precision": (50.0, 5.0)}
     whole = clone(CLASSIFIERS["mcmc"]).set_params(**mixing).fit(X, THREE)
     draws = whole.sample_proba(X[:5])
     assert draws.shape == (800, 5, 3)
@@ -231,13 +248,18 @@ def test_other_dtypes(dtype):
 
 def test_pipelines_and_searches():
     search = GridSearchCV(
-        make_pipeline(MinMaxScaler(), PCVMClassifier(n_length_scales=2)),
-        {"pcvmclassifier__min_gain": [0.1, 1.0], "pcvmclassifier__selection": ["gaussian"]},
+        make_pipeline(MinMaxScaler(), PCVMClassifier(search=PCVMSearch(n_length_scales=2))),
+        {
+            "pcvmclassifier__search__min_gain": [0.1, 1.0],
+            "pcvmclassifier__search__selection": ["gaussian"],
+        },
         cv=3,
     ).fit(X, Y)
     assert search.best_score_ > 0.7
     assert cross_val_score(clone(REGRESSOR), X, T, cv=3).mean() > 0.3
-    pipe = make_pipeline(StandardScaler().set_output(transform="pandas"), RVMClassifier(**WIDTHS))
+    pipe = make_pipeline(
+        StandardScaler().set_output(transform="pandas"), RVMClassifier(**RVM_WIDTHS)
+    )
     frame = pd.DataFrame(X, columns=["a", "b"])
     assert pipe.fit(frame, Y).score(frame, Y) > 0.75
 
@@ -259,8 +281,8 @@ def test_seeds():
     model = PCVMClassifier(length_scale="cv", candidates=20, random_state=1, **WIDTHS)
     one, two = (clone(model).fit(X, Y).predict_proba(X) for _ in range(2))
     np.testing.assert_array_equal(one, two)
-    first = RVMRegressor(length_scale="cv", random_state=1, n_jobs=2, **WIDTHS).fit(X, T)
-    again = RVMRegressor(length_scale="cv", random_state=1, **WIDTHS).fit(X, T)
+    first = RVMRegressor(length_scale="cv", random_state=1, n_jobs=2, **RVM_WIDTHS).fit(X, T)
+    again = RVMRegressor(length_scale="cv", random_state=1, **RVM_WIDTHS).fit(X, T)
     np.testing.assert_array_equal(first.predict(X), again.predict(X))
 
 
@@ -333,10 +355,9 @@ def test_columns_of_an_asymmetric_matrix_are_merged_as_columns():
     one, other = np.flatnonzero(Y[0] == Y)[:2]
     same_rows[other] = same_rows[one]
     same_columns[:, other] = same_columns[:, one]
-    model = PCVMClassifier("precomputed", selection="truncated")
-    find = model._find_candidates
-    assert len(find(np.asfortranarray(same_rows), Y, True).rows) == 60
-    assert len(find(np.asfortranarray(same_columns), Y, True).rows) == 59
+    model = PCVMClassifier("precomputed", search=PCVMSearch(selection="truncated"))
+    assert len(choose_candidates(model, np.asfortranarray(same_rows), Y, True).rows) == 60
+    assert len(choose_candidates(model, np.asfortranarray(same_columns), Y, True).rows) == 59
 
 
 @pytest.mark.parametrize(
@@ -399,7 +420,8 @@ def test_kernels_too_large_for_em():
 
 def test_candidates_that_a_fold_does_not_hold():
     for model, target in ((PCVMClassifier, Y), (RVMClassifier, Y), (RVMRegressor, T)):
-        fitted = model(length_scale="cv", candidates=[0], random_state=0, **WIDTHS).fit(X, target)
+        options = {"length_scale": "cv", "candidates": [0], "random_state": 0}
+        fitted = model(**options).set_params(search__n_length_scales=3).fit(X, target)
         assert set(fitted.active_vectors_) <= {0}
     several = PCVMClassifier(
         length_scale="cv", candidates=[0], multi_class="multinomial", random_state=0, **WIDTHS
@@ -452,15 +474,18 @@ def test_odd_training_sets(model):
 
 @pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 def test_all_rows_active_is_no_reason_to_warn():
-    PCVMClassifier(selection="truncated").fit([[0.0], [1.0]], [0, 1])
+    truncated = PCVMSearch(selection="truncated")
+    PCVMClassifier(search=truncated).fit([[0.0], [1.0]], [0, 1])
     RVMRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
-    PCVMClassifier(selection="truncated", length_scale_range=(0.01, 0.02), min_gain=0.05).fit(X, Y)
+    narrow = replace(truncated, length_scale_range=(0.01, 0.02), min_gain=0.05)
+    PCVMClassifier(search=narrow).fit(X, Y)
 
 
 def test_a_fit_cut_short_warns_unless_its_size_was_limited():
     with pytest.warns(ConvergenceWarning, match="raise max_steps"):
-        PCVMClassifier(max_steps=1, **WIDTHS).fit(X, Y)
-    model = RVMRegressor(max_active=1, min_gain=1e-3, **WIDTHS).fit(X, T)
+        PCVMClassifier(search=PCVMSearch(n_length_scales=3, max_steps=1)).fit(X, Y)
+    limited = VectorMachineSearch(n_length_scales=3, max_active=1, min_gain=1e-3)
+    model = RVMRegressor(search=limited).fit(X, T)
     assert (model.models_["n_vectors"] <= 1).all()
 
 
@@ -468,7 +493,9 @@ def test_a_fit_cut_short_warns_unless_its_size_was_limited():
 @pytest.mark.parametrize("name", QUICK + [pytest.param(n, marks=SLOW) for n in LATER])
 def test_narrow_and_wide_kernels(name, width):
     for target in (Y, (X[:, 0] > 0).astype(int)):  # the second is separable
-        model = clone(CLASSIFIERS[name]).set_params(length_scale_range=width, n_length_scales=1)
+        model = clone(CLASSIFIERS[name]).set_params(
+            search__length_scale_range=width, search__n_length_scales=1
+        )
         check_predictions(model.fit(X, target), X, model.classes_)
 
 
@@ -521,7 +548,7 @@ def changed(value):
 )
 @pytest.mark.parametrize("model", [PCVMClassifier, RVMClassifier])
 def test_data_of_classifiers(model, rows, target, words):
-    estimator = model(**WIDTHS)
+    estimator = model(progress=False).set_params(search__n_length_scales=3)
     with pytest.raises(ValueError, match=words):
         estimator.fit(rows, target)
     with pytest.raises(NotFittedError):
@@ -542,7 +569,7 @@ def test_data_of_classifiers(model, rows, target, words):
     ],
 )
 def test_data_of_regressors(rows, target, words):
-    estimator = RVMRegressor(**WIDTHS)
+    estimator = RVMRegressor(**RVM_WIDTHS)
     with pytest.raises(ValueError, match=words):
         estimator.fit(rows, target)
     with pytest.raises(NotFittedError):
@@ -553,25 +580,26 @@ def test_data_of_regressors(rows, target, words):
     ("parameters", "words"),
     [
         ({"inference": "hmc"}, "inference must be one of .*'laplace'.*; got 'hmc'"),
-        ({"selection": "smoothed"}, "selection must be one of 'gaussian', 'truncated'"),
+        ({"search__selection": "smoothed"}, "selection must be one of 'gaussian', 'truncated'"),
         ({"likelihood": "cloglog"}, "likelihood must be one of 'probit', 'logit', 'scaled_logit'"),
         ({"multi_class": "ovo"}, "multi_class must be one of"),
-        ({"min_gain": 0.0}, "min_gain must be positive"),
-        ({"bias_precision": -1}, "bias_precision must be positive"),
-        ({"precision_prior": (1, 0)}, r"precision_prior\[1\] must be positive"),
-        ({"precision_prior": 2}, "precision_prior must be a pair"),
-        ({"max_active": 0}, "max_active must be at least 1"),
-        ({"max_steps": 0}, "max_steps must be at least 1"),
-        ({"kernel_precision": "half"}, "kernel_precision must be one of"),
+        ({"search__min_gain": 0.0}, "min_gain must be positive"),
+        ({"priors__intercept": -1}, "PCVMPriors.intercept must be positive"),
+        ({"priors__intercept": (1.0, 2.0)}, "the prior variance of the intercept, got"),
+        ({"priors__precision": (1, 0)}, r"PCVMPriors.precision\[1\] must be positive"),
+        ({"priors__precision": 2}, "PCVMPriors.precision must be a pair"),
+        ({"search__max_active": 0}, "max_active must be at least 1"),
+        ({"search__max_steps": 0}, "max_steps must be at least 1"),
+        ({"search__kernel_precision": "half"}, "kernel_precision must be one of"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"progress": "loud"}, "progress must be one of"),
         ({"length_scale": "width"}, "length_scale must be one of .*'averaged'"),
         ({"length_scale": -2.0}, "length_scale must be positive"),
         ({"length_scale": [1.0, 2.0, 3.0]}, "one positive number or 2"),
-        ({"length_scale_range": (2.0, 1.0)}, "low <= high"),
-        ({"length_scale_range": (0.0, 1.0)}, r"length_scale_range\[0\] must be positive"),
-        ({"length_scale_range": 3}, "length_scale_range must be a pair"),
-        ({"n_length_scales": 0}, "n_length_scales must be at least 1"),
+        ({"search__length_scale_range": (2.0, 1.0)}, "low <= high"),
+        ({"search__length_scale_range": (0.0, 1.0)}, r"length_scale_range\[0\] must be positive"),
+        ({"search__length_scale_range": 3}, "length_scale_range must be a pair"),
+        ({"search__n_length_scales": 0}, "n_length_scales must be at least 1"),
         ({"kernel": "rfb"}, "kernel='rfb' is not known"),
         ({"kernel": "precomputed"}, "square kernel matrix"),
         ({"kernel": "linear", "length_scale": "cv"}, "cannot be combined with kernel='linear'"),
@@ -582,17 +610,23 @@ def test_data_of_regressors(rows, target, words):
         ({"candidates": []}, "candidates must be"),
         ({"candidates": [60]}, "candidates must lie between 0 and 59"),
         ({"inference": "ep", "likelihood": "scaled_logit"}, "'ep' needs likelihood='probit'.*set"),
-        ({"inference": "em", "selection": "truncated"}, "cannot be combined with inference='em'"),
-        ({"inference": "smoothed", "selection": "truncated"}, "use inference='laplace' or 'ep'"),
+        (
+            {"inference": "em", "search__selection": "truncated"},
+            "cannot be combined with inference='em'",
+        ),
+        (
+            {"inference": "smoothed", "search__selection": "truncated"},
+            "use inference='laplace' or 'ep'",
+        ),
         ({"inference": "ep", "multi_class": "multinomial"}, "needs inference='laplace', got 'ep'"),
         ({"inference": "mcmc", "draws": 0}, "draws must be at least 1"),
         ({"inference": "mcmc", "checkpoint": ""}, "checkpoint must be None or a folder"),
     ],
 )
 def test_parameters(parameters, words):
-    estimator = PCVMClassifier(**parameters)
+    estimator = PCVMClassifier()
     with pytest.raises(ValueError, match=words):
-        estimator.fit(X, Y)
+        estimator.set_params(**parameters).fit(X, Y)
     with pytest.raises(NotFittedError):
         estimator.predict(X)
 
@@ -614,9 +648,9 @@ def test_parameters_of_the_relevance_vector_machine(parameters, words):
     ("parameters", "words"),
     [
         ({"standardize": 1}, "standardize must be True or False"),
-        ({"n_length_scales": 2.5}, "n_length_scales must be a whole number"),
-        ({"max_steps": "many"}, "max_steps must be a whole number"),
-        ({"min_gain": "low"}, "min_gain must be a positive number"),
+        ({"search__n_length_scales": 2.5}, "n_length_scales must be a whole number"),
+        ({"search__max_steps": "many"}, "max_steps must be a whole number"),
+        ({"search__min_gain": "low"}, "min_gain must be a positive number"),
         ({"kernel": 3}, "kernel must be a string"),
         ({"length_scale": None}, "length_scale must be a positive number"),
     ],
@@ -624,7 +658,30 @@ def test_parameters_of_the_relevance_vector_machine(parameters, words):
 @pytest.mark.parametrize("model", [PCVMClassifier, RVMClassifier, RVMRegressor])
 def test_types(model, parameters, words):
     with pytest.raises(TypeError, match=words):
-        model(**parameters).fit(X, Y)
+        model().set_params(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [PCVMClassifier, RVMClassifier, RVMRegressor])
+def test_groups_of_another_model(model):
+    for name in ("priors", "search"):
+        with pytest.raises(TypeError, match=f"{name} must be a sparsekern.settings"):
+            model(**{name: {}}).fit(X, Y)
+    with pytest.raises(TypeError, match=r"search must be a sparsekern\.settings\.PCVMSearch"):
+        PCVMClassifier(search=VectorMachineSearch()).fit(X, Y)
+    if model is not PCVMClassifier:
+        with pytest.raises(TypeError, match=r"settings\.VectorMachineSearch or None, got PCVMSea"):
+            model(search=PCVMSearch(selection="truncated")).fit(X, Y)
+
+
+def test_the_prior_of_the_intercept_is_a_variance():
+    free, tight = (
+        RVMRegressor(length_scale=0.1, priors=VectorMachinePriors(intercept=variance))
+        .fit(X, T + 50.0)
+        .predict(np.full((1, 2), 1e6))  # far from all rows: the intercept
+        for variance in (1e6, 1e-9)
+    )
+    assert abs(tight - np.mean(T + 50.0)) < 1e-3 < abs(free - np.mean(T + 50.0))
+    assert PCVMPriors().intercept == VectorMachinePriors().intercept == 100.0
 
 
 def test_cross_validation_needs_two_rows_of_each_class():
@@ -638,6 +695,13 @@ def test_cross_validation_needs_two_rows_of_each_class():
 def test_what_only_draws_can_say():
     model = clone(CLASSIFIERS["pcvm"]).fit(X, Y)
     assert not hasattr(model, "posterior_")
+    assert not hasattr(model, "pointwise_log_likelihood")
+    with pytest.raises(AttributeError, match="which inference='laplace' does not make; fit with"):
+        _ = model.posterior_
+    with pytest.raises(AttributeError, match="which the last fit did not make; fit with"):
+        _ = clone(model).fit(X, Y).set_params(inference="mcmc").posterior_
+    with pytest.raises(NotFittedError):
+        _ = clone(CLASSIFIERS["mcmc"]).posterior_
     assert model.sample_proba(X[:2], thin=100).shape == (10, 2, 2)  # of the weights' normal law
     sampled = clone(CLASSIFIERS["mcmc"]).fit(X, Y)
     assert sampled.n_draws_ == 30
@@ -648,6 +712,9 @@ def test_what_only_draws_can_say():
     assert len(sampled.diagnostics_)
     again = sampled.set_params(inference="laplace").fit(X, Y)
     assert not hasattr(again, "posterior_") and not hasattr(again, "n_draws_")
+    np.testing.assert_array_equal(
+        again.predict_proba(X), clone(CLASSIFIERS["pcvm"]).fit(X, Y).predict_proba(X)
+    )
 
 
 def test_bound():
@@ -688,11 +755,32 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(model, jobs):
     before = estimator.fit(X, target).predict(X)
     state = dict(vars(estimator))
     limit = calls[0]
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted before its . fits were done"):
         estimator.fit(X[:30] * 2, target[:30][::-1])
     assert vars(estimator) == state
     limit = 10**9
     np.testing.assert_array_equal(estimator.predict(X), before)
+
+
+def test_a_callback_that_ends_a_fit_is_told_so():
+    class Impatient:
+        def setup(self, estimator, context):
+            """Nothing to set up."""
+
+        def on_fit_task_begin(self, estimator, context):
+            """Nothing to note."""
+
+        def on_fit_task_end(self, estimator, context):
+            return context.task_name == "percent"
+
+        def teardown(self, estimator, context):
+            """Nothing to take down."""
+
+    model = clone(CLASSIFIERS["rvm"]).set_callbacks(Impatient())
+    with pytest.raises(RuntimeError, match="ended RVMClassifier before its 3 fits were done"):
+        model.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
 
 
 def test_a_kernel_that_raises_is_heard():
@@ -704,13 +792,26 @@ def test_a_kernel_that_raises_is_heard():
             model(kernel=broken, n_jobs=2).fit(X, Y)
 
 
+def test_the_fit_that_fails_is_heard_not_those_that_it_ends():
+    def endless(report):
+        while True:
+            report()
+            time.sleep(0.001)
+
+    def broken(report):
+        raise ValueError("no such fit today")
+
+    with pytest.raises(ValueError, match="no such fit today"):
+        _run(RVMClassifier(n_jobs=2, progress=False), [endless, broken], callbacks=False)
+
+
 def test_a_failed_refit_leaves_the_model_as_it_was():
     model = clone(CLASSIFIERS["pcvm"]).fit(X, Y)
     before = model.predict_proba(X)
     with pytest.raises(ValueError, match="one class"):
         model.fit(X[:, :1], np.zeros(60))
     with pytest.raises(ValueError, match="max_steps"):
-        model.set_params(max_steps=-1).fit(X[:, :1], Y)
+        model.set_params(search__max_steps=-1).fit(X[:, :1], Y)
     np.testing.assert_array_equal(model.predict_proba(X), before)
 
 

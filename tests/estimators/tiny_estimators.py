@@ -6,8 +6,8 @@ import sparsekern
 
 NAMES = [name for name in sparsekern.__all__ if name[0].isupper()]
 _CHAINS = {"draws": 8, "tune": 8, "chains": 2}
-_WIDTHS = {"n_length_scales": 2}
-_SEARCH = {"n_wander": 0, "n_refine": 1, "max_features": 2}
+_WIDTHS = {"search__n_length_scales": 2}
+_SEARCH = {"search__n_wander": 0, "search__n_refine": 1, "selection__max_features": 2}
 SETTINGS = {
     "BayesianMKLClassifier": {"n_init": 1},
     "BayesianMKLRegressor": {"n_init": 1},
@@ -17,7 +17,11 @@ SETTINGS = {
     "GKMRegressor": _CHAINS,
     "HybridSearchGPClassifier": _SEARCH,
     "HybridSearchGPRegressor": _SEARCH,
-    "KernelProjectionClassifier": {**_CHAINS, "sharpness": 1.0, "length_scale": 1.0},
+    "KernelProjectionClassifier": {
+        **_CHAINS,
+        "prediction__sharpness": 1.0,
+        "length_scale": 1.0,
+    },
     "PCVMClassifier": _WIDTHS,
     "RVMClassifier": _WIDTHS,
     "RVMRegressor": _WIDTHS,
@@ -34,9 +38,12 @@ RESPONSE = np.sin(ROWS[:, 0]) + 0.1 * _rng.normal(size=30)
 
 
 def make(name, **parameters):
-    """Return an estimator that is not fitted, with a fixed seed and no progress."""
+    """Return an estimator that is not fitted, with a fixed seed and no progress.
+
+    Parameters inside groups are given as ``set_params`` takes them.
+    """
     options = SETTINGS[name] | {"progress": False, "random_state": 0} | parameters
-    return getattr(sparsekern, name)(**options)
+    return getattr(sparsekern, name)().set_params(**options)
 
 
 def target(name):

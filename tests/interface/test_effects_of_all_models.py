@@ -30,12 +30,15 @@ from sparsekern import (
 from sparsekern.plotting import plot_feature_effect
 
 CHAINS = {"chains": 2, "draws": 20, "tune": 20, "progress": False, "random_state": 0}
-SEARCH = {"n_wander": 0, "close": False, "draws": 100, "progress": False, "random_state": 0}
+SEARCH = {
+    "search__n_wander": 0, "search__close": False, "prediction__draws": 100, "progress": False,
+    "random_state": 0,
+}  # fmt: skip
 PLAIN = {"progress": False, "random_state": 0}
 REGRESSORS = {
     "gkm": GKMRegressor(**CHAINS),
     "doubly sparse": DoublySparseRegressor(**CHAINS),
-    "hybrid": HybridSearchGPRegressor(**SEARCH),
+    "hybrid": HybridSearchGPRegressor().set_params(**SEARCH),
     "relevance vectors": RVMRegressor(progress=False),
     "several kernels": BayesianMKLRegressor(**PLAIN),
 }
@@ -43,7 +46,7 @@ CLASSIFIERS = {
     "gkm": GKMClassifier(**CHAINS),
     "sparse gp": SparseGPClassifier(**CHAINS),
     "doubly sparse": DoublySparseClassifier(**CHAINS),
-    "hybrid": HybridSearchGPClassifier(**SEARCH),
+    "hybrid": HybridSearchGPClassifier().set_params(**SEARCH),
     "pcvm": PCVMClassifier(progress=False),
     "relevance vectors": RVMClassifier(progress=False),
     "several kernels": BayesianMKLClassifier(**PLAIN),

@@ -1,5 +1,7 @@
 """Figures of feature inclusion and feature effects: what is drawn, and what is refused."""
 
+from copy import copy
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -96,8 +98,7 @@ def test_bars_are_inclusion_probabilities_in_order(model):
 
 def test_selected_features_have_their_colour_and_follow_the_threshold(model):
     for threshold in (0.5, 0.001):
-        chosen = DoublySparseRegressor(threshold=threshold)
-        chosen.__dict__ |= model.__dict__ | {"threshold": threshold}
+        chosen = copy(model).set_params(selection__threshold=threshold)
         ax = plot_inclusion(chosen)
         coloured = [bar for bar in ax.patches if bar.get_facecolor() == to_rgba(CLASS_COLOURS[1])]
         assert len(coloured) == len(chosen.selected_features_)
@@ -249,8 +250,8 @@ def test_two_features_give_mean_and_deviation_over_the_plane(model, data):
 def test_a_flat_surface_is_drawn(data):
     X, y = data
     empty = DoublySparseRegressor(**(SMALL | {"draws": 5, "tune": 5})).fit(X, y)
-    counts = np.zeros_like(empty._draws.n_features)
-    object.__setattr__(empty._draws, "n_features", counts)  # no feature in any draw
+    counts = np.zeros_like(empty._posterior.draws.n_features)
+    object.__setattr__(empty._posterior.draws, "n_features", counts)  # no feature in any draw
     ax = plot_feature_effect(empty, X, (2, 4), grid_points=4)
     ax.figure.canvas.draw()
 

@@ -58,7 +58,8 @@ def test_interactions(page, methods):
 
 
 def test_correlated_features():
-    table = results("hybrid_correlated").query("bandwidth == 'shared'").set_index("correlation")
+    table = results("hybrid_correlated").query("`length scale` == 'shared'")
+    table = table.set_index("correlation")
     rows = table_under("hybrid_search.md", "`benchmarks/hybrid_correlated.py`")
     columns = (
         "largest difference", "narrow difference", "chains", "MSPE, ten", "narrow", "sampled MSPE"

@@ -22,6 +22,7 @@ from sparsekern.plotting import (
     plot_search,
 )
 from sparsekern.plotting.figure_parts import CLASS_COLOURS
+from sparsekern.settings import HybridPrediction, HybridRegressionSearch, HybridSearchOptions
 
 NAMES = ["dose", "age", "twin of age", "d", "e", "f"]
 
@@ -36,26 +37,32 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return HybridSearchGPRegressor(n_starts=3, n_wander=5, random_state=0).fit(*data)
+    return HybridSearchGPRegressor(
+        search=HybridRegressionSearch(n_starts=3, n_wander=5), random_state=0
+    ).fit(*data)
 
 
 @pytest.fixture(scope="module")
 def named(data):
     frame = pd.DataFrame(data[0], columns=NAMES)
-    return HybridSearchGPRegressor(n_wander=5, random_state=0).fit(frame, data[1])
+    search = HybridRegressionSearch(n_wander=5)
+    return HybridSearchGPRegressor(search=search, random_state=0).fit(frame, data[1])
 
 
 @pytest.fixture(scope="module")
 def sampled(data):
-    return HybridSearchGPRegressor(search="mcmc", draws=30, tune=20, chains=2, random_state=0).fit(
-        *data
-    )
+    return HybridSearchGPRegressor(
+        search=HybridRegressionSearch(method="mcmc", tune=20, chains=2),
+        prediction=HybridPrediction(draws=30),
+        random_state=0,
+    ).fit(*data)
 
 
 @pytest.fixture(scope="module")
 def classifier(data):
     X, y = data
-    return HybridSearchGPClassifier(n_wander=2, random_state=0).fit(X, y > np.median(y))
+    search = HybridSearchOptions(n_wander=2)
+    return HybridSearchGPClassifier(search=search, random_state=0).fit(X, y > np.median(y))
 
 
 @pytest.fixture(autouse=True)
@@ -167,7 +174,8 @@ def test_the_line_is_the_best_model_so_far(model):
 
 
 def test_steps_that_were_not_made_have_no_legend(data):
-    plain = HybridSearchGPRegressor(n_wander=0, close=False, random_state=0).fit(*data)
+    search = HybridRegressionSearch(n_wander=0, close=False)
+    plain = HybridSearchGPRegressor(search=search, random_state=0).fit(*data)
     axes = plot_search(plain)
     legend = [text.get_text() for text in axes[0].get_legend().get_texts()]
     assert legend == ["best so far", "start", "climb"]
@@ -176,7 +184,8 @@ def test_steps_that_were_not_made_have_no_legend(data):
 
 def test_a_search_that_ends_where_it_starts_is_drawn(data):
     X, _ = data
-    line = HybridSearchGPRegressor(n_wander=0, close=False).fit(X[:, :1], X[:, 0])
+    search = HybridRegressionSearch(n_wander=0, close=False)
+    line = HybridSearchGPRegressor(search=search).fit(X[:, :1], X[:, 0])
     axes = plot_search(line)
     assert len(points(axes[0], "best so far")[0]) == len(line.search_path_) == 1
     axes[0].figure.canvas.draw()
@@ -248,7 +257,7 @@ def test_models_that_cannot_be_shown_are_refused(model, sampled, data):
                 plot(other)
     with pytest.raises(TypeError, match="got LinearRegression, which has no feature_inclusion_"):
         plot_inclusion(linear)
-    with pytest.raises(ValueError, match="no search to show: it was fitted with search='mcmc'"):
+    with pytest.raises(ValueError, match="no search to show: it was fitted with method='mcmc'"):
         plot_search(sampled)
     with pytest.raises(ValueError, match="n_models must be at least 1, got 0"):
         plot_models(model, n_models=0)

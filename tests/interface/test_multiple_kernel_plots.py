@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from sparsekern import BayesianMKLClassifier, BayesianMKLRegressor, RVMClassifier, RVMRegressor
 from sparsekern.plotting import plot_bound, plot_fit, plot_kernel_weights
+from sparsekern.settings import MKLRegressionPriors
 
 QUICK = {"n_init": 1, "progress": False, "random_state": 0}
 RNG = np.random.default_rng(0)
@@ -24,7 +25,8 @@ Y = 50 + 10 * np.sin(X[:, 0]) + RNG.standard_normal(60)
 
 @pytest.fixture(scope="module")
 def additive():
-    return BayesianMKLRegressor(sample_sparsity=True, **QUICK).fit(X, Y)
+    priors = MKLRegressionPriors(sample_sparsity=True)
+    return BayesianMKLRegressor(priors=priors, **QUICK).fit(X, Y)
 
 
 @pytest.fixture(scope="module")
@@ -77,15 +79,15 @@ def test_outputs_with_weights_of_their_own_have_bars_side_by_side(shared):
 
 def test_the_bound_has_a_line_for_every_stage(additive):
     ax = plot_bound(additive)
-    assert len(additive.elbo_stages_) > 0  # or this test says nothing
+    assert len(additive.evidence_stages_) > 0  # or this test says nothing
     lines = [line for line in ax.lines if line.get_linestyle() != ":"]
     heights = np.concatenate([line.get_ydata() for line in lines])
-    assert_allclose(heights, additive.elbo_path_)
+    assert_allclose(heights, additive.evidence_path_)
     assert_array_equal(
         np.concatenate([line.get_xdata() for line in lines]), np.arange(1, additive.n_iter_ + 1)
     )
     marks = [line for line in ax.lines if line.get_linestyle() == ":"]
-    assert len(marks) == len(additive.elbo_stages_)
+    assert len(marks) == len(additive.evidence_stages_)
     plot_bound(BayesianMKLClassifier(**QUICK).fit(X, Y > 50)).figure.canvas.draw()
 
 
@@ -115,7 +117,8 @@ def test_frames_several_outputs_and_other_regressors(shared):
     assert len(ax.lines) == 2  # all rows are active: no rings
     both = np.column_stack([Y, -Y + X[:, 0]])
     assert_allclose(plot_fit(shared, X, both, output=1).lines[0].get_ydata(), both[:, 1])
-    plot_fit(RVMRegressor(n_length_scales=3).fit(X, Y), X, Y).figure.canvas.draw()
+    machine = RVMRegressor().set_params(search__n_length_scales=3).fit(X, Y)
+    plot_fit(machine, X, Y).figure.canvas.draw()
 
 
 def test_what_cannot_be_drawn(additive, shared):

@@ -26,7 +26,7 @@ from sparsekern import (
     RVMRegressor,
     predict_quantiles,
 )
-from sparsekern.estimators.shared.composites import take_apart
+from sparsekern.composites import take_apart
 from sparsekern.plotting import (
     plot_active_trace,
     plot_bound,
@@ -42,6 +42,7 @@ from sparsekern.plotting import (
     plot_traces,
     plot_width_weights,
 )
+from sparsekern.settings import HybridPrediction, HybridRegressionSearch
 
 SMALL = {"chains": 2, "draws": 20, "tune": 20, "progress": False, "random_state": 0}
 
@@ -70,7 +71,11 @@ def mixed(frame, response):
     columns = ColumnTransformer(
         [("kind", OneHotEncoder(), ["colour"]), ("number", StandardScaler(), ["dose", "age"])]
     )
-    search = HybridSearchGPRegressor(n_wander=0, close=False, random_state=0, draws=50)
+    search = HybridSearchGPRegressor(
+        search=HybridRegressionSearch(n_wander=0, close=False),
+        prediction=HybridPrediction(draws=50),
+        random_state=0,
+    )
     return make_pipeline(columns, search).fit(frame, response)
 
 
@@ -143,7 +148,7 @@ def test_searches_and_pipelines_may_hold_each_other(frame, response):
     numbers = frame[["dose", "age"]]
     inner = Pipeline([("scale", StandardScaler()), ("model", RVMRegressor(progress=False))])
     outer = make_pipeline(FunctionTransformer(np.log), inner)
-    search = GridSearchCV(outer, {"pipeline__model__max_steps": [50, 100]}, cv=2)
+    search = GridSearchCV(outer, {"pipeline__model__search__max_steps": [50, 100]}, cv=2)
     frozen = FrozenEstimator(search.fit(numbers, response))
     parts = take_apart(frozen)
     assert parts.final is search.best_estimator_[-1][-1]
@@ -159,7 +164,7 @@ def test_searches_and_pipelines_may_hold_each_other(frame, response):
 
 
 def test_unfitted_and_unkept_searches_are_refused(frame, response):
-    search = GridSearchCV(RVMRegressor(), {"max_steps": [50]}, cv=2, refit=False)
+    search = GridSearchCV(RVMRegressor(), {"search__max_steps": [50]}, cv=2, refit=False)
     with pytest.raises(NotFittedError):
         plot_inclusion(search)
     with pytest.raises(ValueError, match=r"GridSearchCV fitted with refit=False.*refit=True"):

@@ -15,8 +15,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from sparsekern import GKMClassifier
+from sparsekern.composites import take_apart
 from sparsekern.datasets import make_ripley
-from sparsekern.estimators.shared.composites import take_apart
 from sparsekern.plotting import (
     plot_active_trace,
     plot_calibration,
@@ -28,6 +28,7 @@ from sparsekern.plotting import (
 from sparsekern.plotting.calibration import wilson_interval
 from sparsekern.plotting.probability_grid import probabilities_on_grid
 from sparsekern.plotting.ranks import pooled_ranks
+from sparsekern.settings import GKMPriors
 
 CHAINS, DRAWS, TUNE = 2, 60, 60
 SCALARS = ["log_likelihood", "n_active", "intercept", "scale", "intercept_precision"]
@@ -42,7 +43,12 @@ def data():
 @pytest.fixture(scope="module")
 def model(data):
     estimator = GKMClassifier(
-        chains=CHAINS, draws=DRAWS, tune=TUNE, max_active=15, progress=False, random_state=0
+        chains=CHAINS,
+        draws=DRAWS,
+        tune=TUNE,
+        priors=GKMPriors(max_active=15),
+        progress=False,
+        random_state=0,
     )
     return estimator.fit(*data)
 
@@ -122,7 +128,9 @@ def test_a_data_tree_serves_as_well(model):
 
 
 def test_constant_quantities_are_drawn(data):
-    full = GKMClassifier(sparse=False, chains=1, draws=5, tune=0, progress=False, random_state=0)
+    full = GKMClassifier(
+        priors=GKMPriors(sparse=False), chains=1, draws=5, tune=0, progress=False, random_state=0
+    )
     full.fit(*data)
     trace, marginal = plot_active_trace(full)
     assert len(trace.patches) == 0

@@ -20,9 +20,11 @@ from sparsekern.plotting import (
     plot_expected_utility,
     plot_projection_matrix,
 )
+from sparsekern.settings import ProjectionSearchOptions
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-SHORT = {"draws": 50, "tune": 50, "chains": 2, "thin": 1, "search_draws": 40, "random_state": 0}
+CHAINS = {"draws": 50, "tune": 50, "chains": 2, "thin": 1, "random_state": 0}
+SHORT = {**CHAINS, "search": ProjectionSearchOptions(draws=40)}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,8 @@ def rows():
 
 @pytest.fixture(scope="module")
 def model(rows):
-    return KernelProjectionClassifier("utility", n_splits=3, max_components=5, **SHORT).fit(*rows)
+    search = ProjectionSearchOptions(n_splits=3, max_components=5, draws=40)
+    return KernelProjectionClassifier("utility", search=search, **CHAINS).fit(*rows)
 
 
 def test_utility_with_its_maximum(model):

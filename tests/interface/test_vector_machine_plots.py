@@ -15,12 +15,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 from sparsekern import GKMClassifier, PCVMClassifier, RVMClassifier, RVMRegressor
+from sparsekern.composites import take_apart
 from sparsekern.datasets import make_overlapping_gaussians, make_spirals
-from sparsekern.estimators.shared.composites import take_apart
 from sparsekern.plotting import plot_decision_surface, plot_evidence_path, plot_width_weights
 from sparsekern.plotting.probability_grid import probabilities_on_grid, sides_on_grid
+from sparsekern.settings import PCVMSearch
 
 MACHINES = (PCVMClassifier, RVMClassifier)
+THREE_WIDTHS = PCVMSearch(n_length_scales=3)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +42,7 @@ def three():
     X, y = make_overlapping_gaussians(90, random_state=0)
     y = np.where(X[:, 1] > 0.7, "c", np.where(y > 0, "a", "b"))
     return [
-        PCVMClassifier(multi_class=how, n_length_scales=3).fit(X, y)
+        PCVMClassifier(multi_class=how, search=THREE_WIDTHS).fit(X, y)
         for how in ("one_vs_rest", "multinomial")
     ]
 
@@ -55,7 +57,7 @@ def regression():
 @pytest.fixture(scope="module")
 def sampled(spiral):
     model = PCVMClassifier(
-        inference="mcmc", draws=20, tune=10, chains=2, n_length_scales=3, candidates=30,
+        inference="mcmc", draws=20, tune=10, chains=2, search=THREE_WIDTHS, candidates=30,
         random_state=0,
     )  # fmt: skip
     return model.fit(*spiral)
@@ -125,7 +127,8 @@ def test_a_softmax_model_has_one_line_and_columns_without_biases(three):
 
 
 def test_the_objective_of_em_is_not_called_evidence(spiral):
-    model = PCVMClassifier(inference="em", length_scale=0.5, max_steps=5).fit(*spiral)
+    model = PCVMClassifier(inference="em", length_scale=0.5, search=PCVMSearch(max_steps=5))
+    model.fit(*spiral)
     ax = plot_evidence_path(model)
     assert ax.get_ylabel() == "Objective"
     assert sizes_above(ax).lines[0].get_ydata()[-1] == len(model.active_vectors_)
@@ -288,7 +291,7 @@ def test_a_surface_needs_two_classes(three):
 def test_a_model_of_the_bias_alone_is_drawn():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((20, 2)), np.arange(20) % 2
-    model = PCVMClassifier(min_gain=50.0).fit(X, y)
+    model = PCVMClassifier(search=PCVMSearch(min_gain=50.0)).fit(X, y)
     assert len(model.active_vectors_) == 0
     ax = plot_decision_surface(model, X, y, resolution=5)
     assert "0 active vectors" in legend_of(ax)

@@ -16,7 +16,7 @@ RUNS = [
     ),
     Mutation(
         "models-share-their-random-numbers",
-        "estimators/shared/sampling.py",
+        "estimators/shared/runner.py",
         "start_chains(sampler, plan, sequence.spawn(self.chains))",
         "start_chains(sampler, plan, np.random.SeedSequence(entropy).spawn(self.chains))",
         "draws of one class's model beside those of another must be independent",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from ..estimators.shared.composites import final_estimator
+from ..composites import final_estimator
 from .figure_parts import (
     POOLED_COLOUR,
     chain_colour,
@@ -64,15 +64,22 @@ def plot_feature_trace(model: Any, axes: Any = None) -> np.ndarray:
     return _plot_counts(model, axes, "n_features", "Features", "max_features", _most_features)
 
 
+def _parameters(model: Any) -> dict[str, Any]:
+    """Return the parameters by their own names, whichever group they are in."""
+    return {name.rpartition("__")[2]: value for name, value in model.get_params().items()}
+
+
 def _most_active(model: Any) -> float:
-    selects = getattr(model, "sparse", getattr(model, "select_vectors", True))
-    if model.max_active is None:
+    given = _parameters(model)
+    selects = given.get("sparse", given.get("select_vectors", True))
+    if given["max_active"] is None:
         return np.inf
-    return min(model.max_active, len(model.active_probabilities_)) if selects else np.inf
+    return min(given["max_active"], len(model.active_probabilities_)) if selects else np.inf
 
 
 def _most_features(model: Any) -> float:
-    return min(model.max_features, model.n_features_in_) if model.select_features else np.inf
+    given = _parameters(model)
+    return min(given["max_features"], model.n_features_in_) if given["select_features"] else np.inf
 
 
 def _plot_counts(

@@ -12,8 +12,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count
-from ..estimators.shared.composites import Composite, take_apart
-from ..estimators.shared.validation import validate_rows
+from ..composites import Composite, take_apart
+from ..estimators.shared.inputs import validate_rows
 from .figure_parts import CLASS_COLOURS, class_column, open_axes
 from .probability_grid import probabilities_on_grid, sides_on_grid
 from .vector_machines import is_drawless

@@ -15,8 +15,8 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice
+from ..composites import Composite, take_apart
 from ..estimators import HybridSearchGPClassifier
-from ..estimators.shared.composites import Composite, take_apart
 from .effect_rows import Feature, Rows
 from .figure_parts import class_column
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from ..estimators.shared.composites import final_estimator
+from ..composites import final_estimator
 from .figure_parts import CHAIN_COLOURS, finish, open_axes
 from .vector_machines import check_machine, evidence_paths
 

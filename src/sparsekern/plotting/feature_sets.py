@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.doubly_sparse.feature_draws import FeatureDrawsEstimator
+from ..estimators.doubly_sparse.selector import FeatureSelector
 from ..estimators.hybrid_search.family import HybridSearchEstimator
 
 
@@ -31,7 +31,7 @@ def inclusion_of(model: Any) -> Inclusion:
 
 
 @inclusion_of.register
-def _(model: FeatureDrawsEstimator) -> Inclusion:
+def _(model: FeatureSelector) -> Inclusion:
     check_is_fitted(model)
     return Inclusion(
         model.feature_inclusion_, model.feature_inclusion_error_, model.feature_inclusion_by_chain_

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.shared.composites import final_estimator
+from ..composites import final_estimator
 from ..posteriors.datatree import STATISTICS
 
 # Okabe and Ito's palette, which readers with any of the common colour blindnesses can tell apart.
@@ -66,11 +66,11 @@ def posterior_scalars(
             entries[variable] = {variable: values.values}
         else:
             stacked = values.stack(entry=inner)
-            given = ~np.isnan(stacked.values).all(axis=(0, 1))  # widths of features not seen
-            # in some draws only: a bandwidth, zero while its feature is out, as in diagnostics_
-            filled = np.nan_to_num(stacked.values, nan=0.0)
+            # length scales of features that are out, in some draws or in all; their inverses are
+            # in every draw
+            given = ~np.isnan(stacked.values).any(axis=(0, 1))
             entries[variable] = {
-                f"{variable}[{', '.join(map(str, index))}]": filled[..., q]
+                f"{variable}[{', '.join(map(str, index))}]": stacked.values[..., q]
                 for q, index in enumerate(stacked["entry"].values)
                 if given[q]
             }
@@ -78,7 +78,7 @@ def posterior_scalars(
         quantities = [name for name, members in entries.items() if name in members]
     wanted = [quantities] if isinstance(quantities, str) else list(quantities)
     known = {name: values for members in entries.values() for name, values in members.items()}
-    unknown = [name for name in wanted if name not in known and name not in entries]
+    unknown = [name for name in wanted if name not in known and not entries.get(name)]
     if unknown or not wanted:
         wrong = f"unknown {', '.join(map(repr, unknown))}" if unknown else "nothing to plot"
         raise ValueError(f"quantities: {wrong}; the known ones are {', '.join(known)}.")

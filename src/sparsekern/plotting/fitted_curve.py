@@ -10,7 +10,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from .._checks import check_count
-from ..estimators.shared.composites import take_apart
+from ..composites import take_apart
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 
 _DEVIATIONS = 1.959964  # 95 % of a normal law

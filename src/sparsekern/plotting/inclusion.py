@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._checks import check_count
-from ..estimators.shared.composites import take_apart
+from ..composites import take_apart
 from .feature_sets import feature_label, inclusion_of
 from .figure_parts import CLASS_COLOURS, POOLED_COLOUR, finish, open_axes
 
@@ -18,8 +18,8 @@ _ERRORS = 2.0  # Monte-Carlo standard errors on either side
 def plot_inclusion(model: Any, max_features: int = 20, ax: Axes | None = None) -> Axes:
     """Plot the posterior probability that features are included, the most probable ones on top.
 
-    Selected features, whose probability reaches the model's ``threshold`` (the dashed line), have
-    a colour of their own. Where the posterior was sampled by chains, an error bar reaches two
+    Selected features, whose probability reaches ``selection.threshold`` (the dashed line), have
+    another colour. Where the posterior was sampled by chains, an error bar reaches two
     Monte-Carlo standard errors to either side, and the dots are the probabilities of the chains.
     Chains far apart say that the average is not to be trusted, however short the bar. A hybrid
     search has neither: its probabilities are sums over the models of its window.
@@ -59,9 +59,8 @@ def plot_inclusion(model: Any, max_features: int = 20, ax: Axes | None = None) -
             by_chain[:, shown].T.ravel(), np.repeat(places, len(by_chain)), color="black",
             linestyle="none", marker="o", markersize=2.5, alpha=0.5, label="chains", clip_on=False,
         )  # fmt: skip
-    ax.axvline(
-        model.threshold, color="black", linewidth=1, linestyle="--", label="threshold", zorder=0
-    )
+    threshold = model.get_params()["selection__threshold"]
+    ax.axvline(threshold, color="black", linewidth=1, linestyle="--", label="threshold", zorder=0)
     ax.set_yticks(places, [feature_label(names, feature) for feature in shown])
     ax.set(xlim=(0, 1), ylim=(len(shown) - 0.4, -0.6), xlabel="Posterior inclusion probability")
     if len(shown) < len(probability):

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.multiple_kernel.family import MultipleKernelModel
-from ..estimators.shared.composites import final_estimator
+from ..composites import final_estimator
+from ..estimators.multiple_kernel.model import MultipleKernelModel
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 
 _GROUP = 0.8  # of the space of a kernel that bars fill
@@ -24,7 +24,7 @@ def check_kernel_model(model: Any) -> None:
             "model must be a BayesianMKLRegressor or BayesianMKLClassifier; got "
             f"{type(model).__name__}."
         )
-    check_is_fitted(model, "elbo_")
+    check_is_fitted(model)
 
 
 def plot_kernel_weights(
@@ -102,13 +102,13 @@ def plot_bound(model: Any, *, ax: Axes | None = None) -> Axes:
     model = final_estimator(model)
     check_kernel_model(model)
     ax = open_axes(ax, 1, 1, figsize=(6.0, 3.2))[0, 0]
-    ends = [0, *model.elbo_stages_, model.n_iter_]
+    ends = [0, *model.evidence_stages_, model.n_iter_]
     steps = np.arange(1, model.n_iter_ + 1)
     for number in range(len(ends) - 1):
         part = slice(ends[number], ends[number + 1])
         if ends[number] < ends[number + 1]:
             ax.plot(
-                steps[part], model.elbo_path_[part], color=CHAIN_COLOURS[0],
+                steps[part], model.evidence_path_[part], color=CHAIN_COLOURS[0],
                 marker="." if ends[number + 1] - ends[number] == 1 else None,
             )  # fmt: skip
         if number:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .._checks import check_count
-from ..estimators.shared.composites import take_apart
+from ..composites import take_apart
 from .feature_sets import check_searched, set_label
 from .figure_parts import POOLED_COLOUR, finish, open_axes
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..composites import Composite
 from ..estimators import KernelProjectionClassifier
-from ..estimators.shared.composites import Composite
 from .vector_machines import is_drawless
 
 _MOST_NUMBERS = 4_000_000  # probabilities held at once

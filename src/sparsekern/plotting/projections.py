@@ -11,8 +11,8 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count
+from ..composites import final_estimator, take_apart
 from ..estimators import KernelProjectionClassifier
-from ..estimators.shared.composites import final_estimator, take_apart
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 
 _BINS = np.linspace(0.0, 1.0, 26)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from ..estimators.shared.composites import final_estimator
+from ..composites import final_estimator
 from .feature_sets import check_searched
 from .figure_parts import CHAIN_COLOURS, finish, open_axes
 
@@ -22,8 +22,8 @@ def plot_search(model: Any, axes: Any = None) -> np.ndarray:
     the line is the best one so far. *Climb* moves to a better neighbour, *wander* looks around at
     random, *close* looks at the neighbours of all models within the window. Points that rise while
     the search wanders or closes say that the climb alone would have missed a model: more starts
-    (``n_starts``) or steps (``n_wander``) may find a better one still. With several starts each
-    begins below the line.
+    (``search.n_starts``) or steps (``search.n_wander``) may find a better one still. With several
+    starts each begins below the line.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def plot_search(model: Any, axes: Any = None) -> np.ndarray:
     check_searched(model)
     if not model.search_path_:
         raise ValueError(
-            "model has no search to show: it was fitted with search='mcmc'; fit it with "
-            "search='hybrid'."
+            "model has no search to show: it was fitted with method='mcmc'; fit it with "
+            "method='hybrid'."
         )
     steps = np.array([step for step, _, _ in model.search_path_])
     quantities = np.array([path[1:] for path in model.search_path_], dtype=np.float64).T

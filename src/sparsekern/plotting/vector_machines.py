@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.vector_machine.classifier import VectorMachineClassifier
-from ..estimators.vector_machine.family import VectorMachine
+from ..estimators.vector_machine.rvm_regressor import RVMRegressor
 
 
 class EvidencePath(NamedTuple):
@@ -21,7 +21,7 @@ class EvidencePath(NamedTuple):
 
 def check_machine(model: Any) -> None:
     """Refuse a model that is no fitted vector machine."""
-    if not isinstance(model, VectorMachine):
+    if not isinstance(model, (VectorMachineClassifier, RVMRegressor)):
         raise TypeError(
             "model must be a vector machine: PCVMClassifier, RVMClassifier or RVMRegressor; got "
             f"{type(model).__name__}."

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..estimators.shared.composites import final_estimator
+from ..composites import final_estimator
 from .figure_parts import CHAIN_COLOURS, POOLED_COLOUR, finish, open_axes
 from .vector_machines import check_machine
 
@@ -19,7 +19,7 @@ def plot_width_weights(model: Any, *, ax: Axes | None = None) -> Axes:
 
     The number on a bar counts the vectors of that model. Weights spread over many widths say that
     rows left out are predicted about as well at all of them. A large weight at the narrowest or
-    widest one says that ``length_scale_range`` should reach further.
+    widest one says that ``search.length_scale_range`` should reach further.
 
     Parameters
     ----------

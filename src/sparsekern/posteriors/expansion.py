@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -55,6 +55,8 @@ class ExpansionPosterior:
     noise_variances: np.ndarray
     parameters: np.ndarray
 
+    decisive: ClassVar[tuple[str, ...]] = ()  # scalars that chains are judged by, besides the usual
+
     @property
     def n_draws(self) -> int:
         """Draws over all chains."""
@@ -86,6 +88,19 @@ class ExpansionPosterior:
         probabilities = np.zeros(n_rows)
         probabilities[self.rows] = visits[: len(self.rows)] / self.n_draws
         return probabilities
+
+    def attributes(self, names: Names) -> dict[str, Any]:
+        """Return what an estimator shows of the draws, as fitted attributes."""
+        probabilities = self.active_probabilities(len(names.response))
+        return {
+            "active_probabilities_": probabilities,
+            "active_vectors_": np.flatnonzero(probabilities),
+        }
+
+    @staticmethod
+    def combined_attributes(members: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the attributes of one-vs-rest models together, those of the rows aside."""
+        return {}
 
     def active_counts(self) -> np.ndarray:
         """Return the number of active vectors of each draw."""

@@ -3,6 +3,7 @@ r"""Posterior draws of a sparse kernel expansion with kernels of fixed or learne
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -57,6 +58,25 @@ class KernelExpansionPosterior(ExpansionPosterior):
         """Return the amplitude of every kernel, shape (chains, draws, kernels)."""
         assert self.prior_variances is not None
         return np.sqrt(self.prior_variances[..., 1:])
+
+    def attributes(self, names: Names) -> dict[str, Any]:
+        """Return what an estimator shows: active rows, widths and, of several, the kernels."""
+        found = super().attributes(names) | {"length_scale_": self.mean_length_scale()}
+        if len(self.kernels) > 1:
+            amplitudes = self.amplitudes()
+            found["kernel_weights_"] = amplitudes.mean(axis=(0, 1))
+            found["kernel_inclusion_"] = (amplitudes > 0).mean(axis=(0, 1))
+        return found
+
+    @staticmethod
+    def combined_attributes(members: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the widths and kernels of one-vs-rest models, the models first."""
+        names = ("length_scale_", "kernel_weights_", "kernel_inclusion_")
+        return {
+            name: None if members[0][name] is None else np.stack([m[name] for m in members])
+            for name in names
+            if name in members[0]
+        }
 
     def scalars(self, names: Names) -> dict[str, np.ndarray]:
         """Return scalars to judge chains by, those of the prior and the widths included."""

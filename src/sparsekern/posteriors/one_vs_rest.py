@@ -33,6 +33,11 @@ class OneVsRestPosterior:
     members: tuple[ExpansionPosterior, ...]
 
     @property
+    def decisive(self) -> tuple[str, ...]:
+        """Scalars that chains are judged by, besides the usual ones."""
+        return self.members[0].decisive
+
+    @property
     def n_draws(self) -> int:
         """Draws over all chains."""
         return self.members[0].n_draws
@@ -129,6 +134,18 @@ class SampledOneVsRest(SampledPosterior):
         """Share of accepted moves after tuning, by kind: the mean over members."""
         rates = [member.acceptance_rates for member in self.members]
         return {name: float(np.mean([r.get(name, np.nan) for r in rates])) for name in rates[0]}
+
+    def attributes(self) -> dict[str, Any]:
+        """Return what an estimator shows of all members together."""
+        probabilities = self.draws.active_probabilities(len(self.names.response))
+        each = [member.draws.attributes(member.names) for member in self.members]
+        return {
+            "n_draws_": self.n_kept,
+            "acceptance_rates_": self.acceptance_rates,
+            "traces_": self.record.traces,
+            "active_probabilities_": probabilities,
+            "active_vectors_": np.flatnonzero(probabilities),
+        } | self.members[0].draws.combined_attributes(each)
 
     def datasets(self) -> dict[str, Any]:
         """Return the groups of all members with the classes as last dimension."""

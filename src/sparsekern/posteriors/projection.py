@@ -72,6 +72,11 @@ class ProjectionPosterior:
     used: np.ndarray | None = None
 
     @property
+    def decisive(self) -> tuple[str, ...]:
+        """Scalars that chains are judged by, besides the usual: scales where kernels are chosen."""
+        return () if self.used is None else ("scale",)
+
+    @property
     def n_draws(self) -> int:
         """Draws over all chains."""
         return self.coefficients.shape[0] * self.coefficients.shape[1]
@@ -130,6 +135,11 @@ class ProjectionPosterior:
         means = [values.mean(axis=0) for _, values in self.blocks(columns)]
         return sharpened(np.concatenate(means), self.power)
 
+    def mean_response(self, features: np.ndarray) -> np.ndarray:
+        """Return those of rows by their features; for two classes, of the second."""
+        found = self.probabilities(self.columns(features))
+        return found[:, 1] if found.shape[1] == 2 else found
+
     def probability_draws(self, columns: np.ndarray) -> np.ndarray:
         """Return the class probabilities of every draw, shape (draws, rows, classes)."""
         return np.concatenate([values for _, values in self.blocks(columns)], axis=1)
@@ -151,11 +161,33 @@ class ProjectionPosterior:
             out[:, block] = np.log(np.maximum(own, _TINY))
         return out.reshape(*self.coefficients.shape[:2], len(labels))
 
+    def residual(self, features: np.ndarray) -> np.ndarray:
+        """Return the share of each row's squared distance from the centre that no column sees."""
+        seen, total = np.zeros(len(features)), np.zeros(len(features))
+        for source in self.sources:
+            components, squared = source.project(features)
+            seen += np.einsum("ij,ij->i", components, components)
+            if squared is not None:
+                total += squared
+        return np.clip(1.0 - seen / np.where(total > 0.0, total, 1.0), 0.0, 1.0)
+
     def included_components(self) -> np.ndarray | None:
         """Return which coefficients but the intercepts are not zero."""
         if self.included is None:
             return None
         return self.included[..., : self.included.shape[-1] - self.intercept]
+
+    def attributes(self, names: Names) -> dict[str, Any]:
+        """Return what an estimator shows of the draws, as fitted attributes."""
+        found = {}
+        inside = self.included_components()
+        if inside is not None:
+            found["inclusion_probabilities_"] = inside.mean(axis=(0, 1))
+        if self.scales is not None:
+            found["kernel_scales_"] = np.median(self.scales, axis=(0, 1))
+        if self.used is not None:
+            found["kernel_inclusion_"] = self.used.mean(axis=(0, 1))
+        return found
 
     def scalars(self, names: Names) -> dict[str, np.ndarray]:
         """Return scalars to judge chains by."""

@@ -85,9 +85,27 @@ class SampledPosterior:
         """Share of accepted moves after tuning, by kind."""
         return self.record.acceptance_rates
 
-    def active_probabilities(self) -> np.ndarray:
-        """Return the share of draws in which each training row is active."""
-        return self.draws.active_probabilities(len(self.names.response))
+    def attributes(self) -> dict[str, Any]:
+        """Return what an estimator shows of the posterior, as fitted attributes."""
+        traces = {"traces_": self.record.traces} if self.record.traces else {}
+        return {
+            "n_draws_": self.n_kept,
+            "acceptance_rates_": self.acceptance_rates,
+            **traces,
+            **self.draws.attributes(self.names),
+        }
+
+    def is_decisive(self, name: str) -> bool:
+        """Tell whether chains are judged by the scalar of this name."""
+        base = name.partition("[")[0]
+        return base in ("log_likelihood", self.monitored_name, *self.draws.decisive)
+
+    def is_of(self, features: np.ndarray, y: Any) -> bool:
+        """Tell whether these are the rows and responses that made the likelihood, in order."""
+        known, given = self.features, self.names.response[self.used_rows]
+        if known is None or known.shape != features.shape:
+            return False
+        return np.allclose(features, known) and np.array_equal(np.asarray(y), given)
 
     def pointwise_log_likelihood(self) -> np.ndarray:
         """Return log p(y_i | draw) in the units of y, shape (chains, draws, rows)."""

@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 
 from sparsekern import DoublySparseRegressor
 from sparsekern.datasets import make_additive
-from sparsekern.estimators.doubly_sparse.family import LARGE
+from sparsekern.estimators.doubly_sparse.model import LARGE
 from sparsekern.inference.chains.plan import Plan
 from sparsekern.inference.doubly_sparse.active_subset import (
     ActiveSubsetSampler,
@@ -27,7 +27,7 @@ ODDS = np.log(0.4 / 0.6)
 
 def regress(features, response, **options):
     short = {"draws": 40, "tune": 40, "chains": 2, "random_state": 0, "progress": False}
-    return DoublySparseRegressor(**short | options).fit(features, response)
+    return DoublySparseRegressor(**short).set_params(**options).fit(features, response)
 
 
 def _data():
@@ -164,7 +164,8 @@ def test_features_given_the_subset_against_quadrature(sweeps=60_000):
 def test_active_subset_learns_from_the_active_rows():
     features, response = make_additive(LARGE + 100, 4, random_state=2, shuffle=False)
     model = regress(
-        features, response, large_n="active_subset", expected_vectors=60, max_active=150, draws=200,
+        features, response, moves__large_n="active_subset", priors__expected_vectors=60,
+        priors__max_active=150, draws=200,
         tune=300,
     )  # fmt: skip
     assert model.score(features, response) > 0.5
@@ -172,5 +173,5 @@ def test_active_subset_learns_from_the_active_rows():
     assert counts.min() >= 1 and counts.max() <= 150
     assert model.pointwise_log_likelihood().shape == (2, 200, len(features))
     small = features[:80], response[:80]
-    few, plain = regress(*small, large_n="active_subset"), regress(*small)
+    few, plain = regress(*small, moves__large_n="active_subset"), regress(*small)
     np.testing.assert_array_equal(few.predict(features), plain.predict(features))

@@ -158,5 +158,7 @@ def test_coefficients_given_stale_noise_are_noticed(monkeypatch):
 
 
 def test_several_latent_functions_are_refused():
-    with pytest.raises(ValueError, match=r"spike_variance=0.05 .*multinomial.*likelihood='logit'"):
+    with pytest.raises(
+        ValueError, match=r"spike of variance 0.05 .*multinomial.*likelihood='logit'"
+    ):
         DoublySparseSampler(_model(MultinomialProbit(3)), X, np.array([0.0, 1.0, 2.0, 0.0]))

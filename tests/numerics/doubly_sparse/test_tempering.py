@@ -26,7 +26,7 @@ X, Y = make_additive(80, 5, random_state=1, shuffle=False)
 
 
 def regress(**options):
-    return DoublySparseRegressor(**SHORT | options).fit(X, Y)
+    return DoublySparseRegressor(**SHORT).set_params(**options).fit(X, Y)
 
 
 def _tempered(sweeps, seed):
@@ -83,7 +83,7 @@ def test_replicas_that_always_trade_are_noticed(monkeypatch):
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-LADDER = {"temperatures": (1, 1.5, 3)}
+LADDER = {"moves__temperatures": (1, 1.5, 3)}
 
 
 def test_tempered_chains_fit_report_and_repeat():
@@ -107,15 +107,15 @@ def test_tempered_chains_go_on_where_they_stopped(tmp_path):
 @pytest.mark.parametrize("ladder", [(1,), (2, 3), (1, 3, 2), 4, "hot", (1, -2), (1, np.inf)])
 def test_ladders_that_are_none(ladder):
     with pytest.raises(ValueError, match="temperatures must be"):
-        regress(temperatures=ladder)
+        regress(moves__temperatures=ladder)
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"noise": "student_t"}, "is for Gaussian noise, not for the student_t"),
-        ({"select_vectors": False}, "needs select_vectors=True"),
-        ({"spike_variance": 0.01}, "cannot be combined with spike_variance"),
+        ({"priors__select_vectors": False}, "needs priors with select_vectors=True"),
+        ({"priors__spike": 0.01}, "cannot be combined with a spike"),
     ],
 )
 def test_what_cannot_be_tempered(options, sentence):

@@ -16,6 +16,7 @@ from sparsekern import (
     RVMRegressor,
 )
 from sparsekern.inference.multiple_kernel.additive.function_draws import AdditiveDraws
+from sparsekern.settings import HybridPrediction, HybridRegressionSearch, HybridSearchOptions
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (40, 2))
@@ -58,7 +59,10 @@ def dense_kernel(model, kernel):
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "matern32", "matern52"])
 def test_a_hybrid_search_draws_gaussian_processes(kernel):
     model = HybridSearchGPRegressor(
-        kernel, integration="mode", window=1.001, n_wander=0, close=False, draws=2000, **QUIET
+        kernel,
+        search=HybridRegressionSearch(window=1.001, n_wander=0, close=False),
+        prediction=HybridPrediction(integration="mode", draws=2000),
+        **QUIET,
     ).fit(X, Y)
     k, noise = dense_kernel(model, kernel)
     rows, new = model._points(X), model._points(NEW)
@@ -73,7 +77,9 @@ def test_a_hybrid_search_draws_gaussian_processes(kernel):
 def test_a_hybrid_search_draws_latent_functions_of_classes():
     labels = np.where(np.median(Y) < Y, 1.0, -1.0)
     model = HybridSearchGPClassifier(
-        integration="mode", window=1.001, n_wander=0, close=False, draws=2000, **QUIET
+        search=HybridSearchOptions(window=1.001, n_wander=0, close=False),
+        prediction=HybridPrediction(integration="mode", draws=2000),
+        **QUIET,
     ).fit(X, labels)
     k, _ = dense_kernel(model, "rbf")
     rows, new = model._points(X), model._points(NEW)
@@ -94,22 +100,22 @@ def test_a_hybrid_search_draws_latent_functions_of_classes():
     assert np.corrcoef(plain.T).min() > 0.99 > np.corrcoef(covariance).min()
 
 
-@pytest.mark.parametrize("noise", ["student_t", "poisson"])
-def test_draws_of_other_responses_average_to_the_prediction(noise):
-    y = Y if noise == "student_t" else np.round(np.exp(Y / 50))
+@pytest.mark.parametrize("law", [{"noise": "student_t"}, {"counts": "poisson"}], ids=str)
+def test_draws_of_other_responses_average_to_the_prediction(law):
+    y = np.round(np.exp(Y / 50)) if "counts" in law else Y
     model = HybridSearchGPRegressor(
-        noise=noise, n_wander=0, close=False, draws=1000, **QUIET
-    ).fit(X, y)  # fmt: skip
+        **law, search=HybridRegressionSearch(n_wander=0, close=False), **QUIET
+    ).fit(X, y)
     draws = model.sample_mean(NEW)
     error = draws.std(axis=0) / np.sqrt(1000)
     assert (np.abs(draws.mean(axis=0) - model.predict(NEW)) < 4.5 * error).all()
-    if noise == "poisson":
+    if "counts" in law:
         assert (draws > 0).all()
 
 
 def test_a_relevance_vector_machine_draws_its_weights():
     model = RVMRegressor(length_scale=1.0, progress=False).fit(X, np.column_stack([Y, -2 * Y]))
-    ((_, fit),) = model._models
+    ((_, fit),) = model._average.kept
     design = fit.expansion.columns(model._prepare(NEW))
     half = fit.expansion.inverse @ design
     draws = model.sample_mean(NEW)
@@ -119,10 +125,12 @@ def test_a_relevance_vector_machine_draws_its_weights():
         assert_moments(draws[..., output], model.predict(NEW)[:, output], unit * half.T @ half)
 
 
-@pytest.mark.parametrize("options", [{}, {"sample_sparsity": True}, {"landmarks": 10}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"priors__sample_sparsity": True}, {"candidates": 10}], ids=str
+)
 @pytest.mark.parametrize("vectors", ["per_kernel", "shared"])
 def test_several_kernels_draw_functions_whose_noise_is_what_is_left(vectors, options):
-    model = BayesianMKLRegressor(vectors=vectors, **QUIET, **options).fit(X, Y)
+    model = BayesianMKLRegressor(vectors=vectors, **QUIET).set_params(**options).fit(X, Y)
     mean, std = model.predict(NEW, return_std=True)
     draws, noise = model.sample_mean(NEW), model._draw_outputs(NEW, 1)[1]
     variance = std**2 - model._target.spread[0] ** 2 * noise.mean()

@@ -1,6 +1,7 @@
 """Inner Laplace approximations against a general optimiser, and estimators on top of them."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,15 +17,22 @@ from sparsekern import HybridSearchGPClassifier, HybridSearchGPRegressor
 from sparsekern.datasets import make_additive, make_ring_and_blob
 from sparsekern.inference.hybrid._contract import Batch
 from sparsekern.inference.hybrid.laplace_backend import LaplaceBackend
-from sparsekern.inference.hybrid.rules import even_draws
 from sparsekern.kernels.evaluate import RBF
 from sparsekern.likelihoods import NegativeBinomial, Poisson, StudentT
 from sparsekern.likelihoods.laplace import ROUNDED
 from sparsekern.likelihoods.terms import CODES
+from sparsekern.predictive.even_draws import even_draws
 from sparsekern.predictive.mixture import Mixture
+from sparsekern.settings import (
+    HybridRegressionPriors,
+    HybridRegressionSearch,
+    HybridSearchOptions,
+)
 
 N, INTERCEPT, FREEDOM = 25, 5.0, 4.0
 U = np.array([0.3, 0.7, -0.8])
+QUICK = HybridSearchOptions(n_wander=0, close=False)
+SHORT, STILL = HybridRegressionSearch(n_wander=3), HybridRegressionSearch(n_wander=0)
 
 
 def log_density(name, y, f, last=U[2]):
@@ -146,7 +154,9 @@ def test_predictive_laws_against_draws(law):
 def test_classes(likelihood):
     X, y = make_ring_and_blob(500, random_state=1)
     X = np.hstack([X, np.random.default_rng(1).standard_normal((500, 4))])
-    model = HybridSearchGPClassifier(likelihood=likelihood, random_state=0, n_wander=3)
+    model = HybridSearchGPClassifier(
+        likelihood=likelihood, search=HybridSearchOptions(n_wander=3), random_state=0
+    )
     model.fit(X[:120], y[:120])
     np.testing.assert_array_equal(model.selected_features_, [0, 1])
     assert model.score(X[120:], y[120:]) > 0.94
@@ -159,12 +169,12 @@ def test_classes(likelihood):
 
 
 @pytest.mark.parametrize("likelihood", ["logit", "probit"])
-@pytest.mark.parametrize("search_rows", [500, 40])
-def test_draws_of_class_probabilities(likelihood, search_rows):
+@pytest.mark.parametrize("rows", [500, 40])
+def test_draws_of_class_probabilities(likelihood, rows):
     """Each row has the law that its probability is the mean of, whatever rows are asked for."""
     X, y = make_ring_and_blob(80, random_state=2)
     model = HybridSearchGPClassifier(
-        likelihood=likelihood, n_wander=0, close=False, random_state=0, search_rows=search_rows
+        likelihood=likelihood, search=replace(QUICK, rows=rows), random_state=0
     ).fit(X, y)
     draws = model.sample_proba(X)
     assert draws.shape == (1000, 80, 2)
@@ -192,7 +202,7 @@ def test_even_draws_of_a_mixture():
 def test_a_fit_that_fails_leaves_the_classifier_as_it_was():
     X = np.random.default_rng(0).standard_normal((40, 3))
     y = X[:, 0] > 0
-    model = HybridSearchGPClassifier(n_wander=0, close=False).fit(X[:, :2], y)
+    model = HybridSearchGPClassifier(search=QUICK).fit(X[:, :2], y)
     before = model.predict_proba(X[:, :2])
     for labels in (np.zeros(40), np.linspace(0, 1, 40)):
         with pytest.raises(ValueError):
@@ -206,7 +216,7 @@ def test_three_classes():
     rng = np.random.default_rng(4)
     X = pd.DataFrame(rng.uniform(-2, 2, (300, 4)), columns=list("pqrs"))
     y = np.where(X["p"] > 0.6, "right", np.where(X["r"] > 0, "up", "down"))
-    model = HybridSearchGPClassifier(n_wander=0, close=False, random_state=0)
+    model = HybridSearchGPClassifier(search=QUICK, random_state=0)
     model.fit(X[:90], y[:90])
     assert list(model.classes_) == ["down", "right", "up"]
     assert model.score(X[90:], y[90:]) > 0.85
@@ -231,13 +241,14 @@ def test_three_classes():
     assert not hasattr(model, "estimators_") and "class" not in model.models_
 
 
-@pytest.mark.parametrize("noise", slow_except(("poisson", "negative_binomial"), ("poisson",)))
-def test_counts(noise):
+@pytest.mark.parametrize("counts", slow_except(("poisson", "negative_binomial"), ("poisson",)))
+def test_counts(counts):
     X, signal = make_additive(400, 6, random_state=3, shuffle=False)
     rate = np.exp((signal - signal.mean()) / signal.std())
     rng = np.random.default_rng(2)
-    y = rng.poisson(rate) if noise == "poisson" else rng.negative_binomial(2, 2 / (2 + rate))
-    model = HybridSearchGPRegressor(noise=noise, random_state=0, n_wander=3).fit(X[:150], y[:150])
+    y = rng.poisson(rate) if counts == "poisson" else rng.negative_binomial(2, 2 / (2 + rate))
+    model = HybridSearchGPRegressor(counts=counts, search=SHORT, random_state=0)
+    model.fit(X[:150], y[:150])
     assert set(model.selected_features_) <= {0, 1, 2}
     assert len(model.selected_features_) >= 2
     low, high = model.predict_quantiles(X[150:], [0.05, 0.95]).T
@@ -246,8 +257,8 @@ def test_counts(noise):
     mean, std = model.predict(X[150:], return_std=True)
     assert np.mean((mean - y[150:]) ** 2) < 0.9 * np.var(y[150:])
     assert (std**2 > 0.9 * mean).all()
-    assert ("dispersion" in model.models_) == (noise == "negative_binomial")
-    with pytest.raises(ValueError, match="needs counts"):
+    assert ("dispersion" in model.models_) == (counts == "negative_binomial")
+    with pytest.raises(ValueError, match=f"counts={counts!r} needs whole numbers"):
         model.fit(X[:150], signal[:150])
 
 
@@ -255,8 +266,8 @@ def test_counts(noise):
     "case",
     slow_except(
         [
-            (noise, size, rows)
-            for noise in ("poisson", "negative_binomial")
+            (counts, size, rows)
+            for counts in ("poisson", "negative_binomial")
             for size in (1, 30, 1e3, 1e4, 1e6)
             for rows in (50, 150, 400)
         ],
@@ -266,13 +277,14 @@ def test_counts(noise):
 )  # fmt: skip
 def test_counts_of_any_size(case):
     """A wrong start of Newton's method makes predictions infinite from means of 1,000 on."""
-    noise, size, rows = case
+    counts, size, rows = case
     rng = np.random.default_rng(1)
     X = rng.uniform(-2, 2, (rows + 200, 5))
     mean = size * np.exp(np.sin(1.5 * X[:, 0]) + 0.5 * X[:, 1])
-    spread = 0.01 if noise == "negative_binomial" else 0.0
+    spread = 0.01 if counts == "negative_binomial" else 0.0
     y = rng.poisson(mean * (rng.gamma(1 / spread, spread, len(X)) if spread else 1.0))
-    model = HybridSearchGPRegressor(noise=noise, random_state=0, n_wander=3).fit(X[:rows], y[:rows])
+    model = HybridSearchGPRegressor(counts=counts, search=SHORT, random_state=0)
+    model.fit(X[:rows], y[:rows])
     if size > 1:
         np.testing.assert_array_equal(model.selected_features_, [0, 1])
     predicted = model.predict(X[rows:])
@@ -289,7 +301,7 @@ def test_counts_are_alike_in_other_units_of_exposure():
     X = rng.uniform(-2, 2, (60, 3))
     y = rng.poisson(3000 * np.exp(np.sin(1.5 * X[:, 0])))
     one, other = (
-        HybridSearchGPRegressor(noise="negative_binomial", random_state=0, n_wander=0)
+        HybridSearchGPRegressor(counts="negative_binomial", search=STILL, random_state=0)
         .fit(X, factor * y)
         .models_.iloc[0]
         for factor in (1, 100)
@@ -299,12 +311,10 @@ def test_counts_are_alike_in_other_units_of_exposure():
     assert one["length_scale"] == pytest.approx(other["length_scale"], rel=0.05)
 
 
-@pytest.mark.parametrize("search_rows", [500, 40])
-def test_inner_fits_that_have_not_converged_are_mentioned_once(search_rows, monkeypatch):
+@pytest.mark.parametrize("rows", [500, 40])
+def test_inner_fits_that_have_not_converged_are_mentioned_once(rows, monkeypatch):
     X, y = make_ring_and_blob(60, random_state=2)
-    model = HybridSearchGPClassifier(
-        n_wander=0, close=False, random_state=0, search_rows=search_rows
-    )
+    model = HybridSearchGPClassifier(search=replace(QUICK, rows=rows), random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(X, y)
@@ -326,7 +336,8 @@ def test_intervals_where_there_is_little_noise(noise):
     rng = np.random.default_rng(4)
     X = rng.uniform(-2, 2, (300, 2))
     y = np.sin(1.5 * X[:, 0]) + 0.5 * X[:, 1] + 0.003 * rng.standard_t(4, 300)
-    model = HybridSearchGPRegressor(noise=noise, noise_prior=(1, 1e-6), n_wander=0, random_state=0)
+    priors = HybridRegressionPriors(noise=(1, 1e-6))
+    model = HybridSearchGPRegressor(noise=noise, priors=priors, search=STILL, random_state=0)
     model.fit(X[:100], y[:100])
     scale = np.sqrt(model.models_["noise_variance"][0])
     assert scale < 1.8 * 0.003  # of Gaussian noise 1.41
@@ -340,7 +351,7 @@ def test_outliers():
     spoiled[:6] += 40.0
     errors = {}
     for noise in ("gaussian", "student_t"):
-        model = HybridSearchGPRegressor(noise=noise, random_state=0, n_wander=3)
+        model = HybridSearchGPRegressor(noise=noise, search=SHORT, random_state=0)
         model.fit(X[:100], spoiled[:100])
         errors[noise] = np.mean((model.predict(X[100:]) - y[100:]) ** 2)
     assert errors["student_t"] < 0.7 * errors["gaussian"]

@@ -349,7 +349,7 @@ def test_kernels_leave_only_where_they_may_and_only_if_not_missed():
     assert best.bound - only.evaluate(free.posterior.scales, targets)[0] < 0.1
 
 
-def test_all_landmarks_are_no_landmarks():
+def test_all_rows_as_candidates_are_no_restriction():
     kernels, targets = make_data(outputs=1)
     whole, marked = fit(kernels, targets), fit(kernels, targets, np.arange(40))
     assert_allclose(marked.fitted, whole.fitted, atol=5e-3)

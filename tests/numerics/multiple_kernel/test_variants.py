@@ -199,7 +199,7 @@ def _rest_of_the_bound(problem, posterior, output):
     return total - sum(factor.divergence() for factor in factors)
 
 
-# low rank, landmarks, pruning
+# low rank, candidates, pruning
 
 
 def test_low_rank_equals_dense():
@@ -303,7 +303,7 @@ def test_the_covariance_of_outputs_that_share_kernel_weights_is_exact():
         assert_allclose(found[point], first @ covariance @ second, rtol=1e-8, atol=1e-12)
 
 
-def test_landmarks_and_latent_outputs_in_the_whole_fit():
+def test_candidates_and_latent_outputs_in_the_whole_fit():
     problem = make_problem(12, n=60, outputs=1, vectors=12)
     latent = Latent(Probit(), np.where(problem.targets > 1.5, 1.0, -1.0), 1.0)
     start_of = replace(problem, targets=latent.start())

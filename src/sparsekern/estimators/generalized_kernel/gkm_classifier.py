@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import ClassifierMixin
-from sklearn.callback import with_callbacks
 
 from ...likelihoods._contract import WORKING
 from ...posteriors.names import row_labels
-from ..shared.class_face import encode_classes
-from ..shared.class_likelihoods import choose_likelihood
-from ..shared.class_prediction import ClassPrediction
-from ..shared.counts import check_count
+from ..shared.class_face import ClassFace, choose_likelihood, encode_classes, responses_one_vs_rest
 from ..shared.documentation import documented
-from ..shared.one_vs_rest import OneVsRestEstimator
-from ..shared.validation import validate_rows
-from .family import GeneralizedKernelEstimator
+from ..shared.estimator import Estimator
+from ..shared.inputs import validate_rows
+from ..shared.sampled import name_data
+from .model import check_parameters, fit_chains
+from .settings import GKMMoves, GKMPriors
 
 
 @documented
-class GKMClassifier(
-    ClassPrediction, ClassifierMixin, OneVsRestEstimator, GeneralizedKernelEstimator
-):
+class GKMClassifier(ClassFace, ClassifierMixin, Estimator):
     r"""Sparse Bayesian kernel classifier: the generalized kernel model.
 
     A latent function that rests on a few *active* training rows,
@@ -31,9 +27,9 @@ class GKMClassifier(
         P(y=1\mid x)=h(f(x)),\qquad f(x)=u+\sum_{j\in\gamma}k(x,x_j)\beta_j,
 
     with :math:`\beta_\gamma\sim N(0,g^{-1}K_{\gamma\gamma}^{-1})`, :math:`u\sim N(0,\eta^{-1})`
-    and a prior on the active set :math:`\gamma` whose size is uniform up to ``max_active``. Which
-    rows are active, the scales and, if asked, the kernel's width are sampled; predictions average
-    over them. :math:`h` is :math:`\Phi` (probit) or the logistic function.
+    and a prior on the active set :math:`\gamma` whose size is uniform up to ``priors.max_active``.
+    Which rows are active, the scales and, if asked, the kernel's width are sampled; predictions
+    average over them. :math:`h` is :math:`\Phi` (probit) or the logistic function.
 
     More than two classes: with ``likelihood="probit"``, multinomial probit, a latent function for
     each class, unit noise, and the largest wins. All share the active rows and the scales; the
@@ -53,12 +49,10 @@ class GKMClassifier(
         a model of the labels; its probabilities, normalised over the two classes draw by draw, are
         a heuristic.
     <<length-scale parameters>>
-    sparse : bool, default=True
-        Whether to learn the active set. With False every row is active (BGKM).
-    scale_prior : (float, float), default=(2, 0.05)
-        Shape and rate of the gamma prior of g.
-    <<prior parameters>>
-    <<probit parameters>>
+    priors : GKMPriors or None, default=None
+        Priors; see :class:`sparsekern.settings.GKMPriors`, whose defaults None stands for.
+    moves : GKMMoves or None, default=None
+        What a sweep consists of; see :class:`sparsekern.settings.GKMMoves`.
     <<sampling parameters>>
 
     Attributes
@@ -86,6 +80,9 @@ class GKMClassifier(
     (1, 2)
     """
 
+    _sampled = "rows"
+    _groups: ClassVar = {"priors": GKMPriors, "moves": GKMMoves}
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -93,20 +90,10 @@ class GKMClassifier(
         likelihood: str = "probit",
         length_scale: Any = "mean_distance",
         learn_length_scale: Any = False,
-        length_scale_bounds: tuple[float, float] = (0.1, 10.0),
-        max_active: int = 100,
         candidates: Any = None,
-        sparse: bool = True,
-        scale_prior: tuple[float, float] = (2, 0.05),
-        intercept_prior: tuple[float, float] = (0.5, 0.05),
-        size_prior: tuple[float, float] = (1, 1),
-        amplitude_prior: tuple[float, float] = (2, 0.4),
-        zero_probability: float = 0.5,
         standardize: bool = True,
-        jitter: float = 1e-8,
-        active_set_moves: int = 10,
-        joint_moves: int = 30,
-        latent_scans: int = 3,
+        priors: GKMPriors | None = None,
+        moves: GKMMoves | None = None,
         draws: int = 1000,
         tune: int = 1000,
         chains: int = 4,
@@ -121,20 +108,10 @@ class GKMClassifier(
         self.likelihood = likelihood
         self.length_scale = length_scale
         self.learn_length_scale = learn_length_scale
-        self.length_scale_bounds = length_scale_bounds
-        self.max_active = max_active
         self.candidates = candidates
-        self.sparse = sparse
-        self.scale_prior = scale_prior
-        self.intercept_prior = intercept_prior
-        self.size_prior = size_prior
-        self.amplitude_prior = amplitude_prior
-        self.zero_probability = zero_probability
         self.standardize = standardize
-        self.jitter = jitter
-        self.active_set_moves = active_set_moves
-        self.joint_moves = joint_moves
-        self.latent_scans = latent_scans
+        self.priors = priors
+        self.moves = moves
         self.draws = draws
         self.tune = tune
         self.chains = chains
@@ -151,42 +128,14 @@ class GKMClassifier(
         tags.classifier_tags.multi_class = self.likelihood != "hinge"
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any) -> GKMClassifier:
-        """Sample the posterior.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, or the kernel matrix (n_samples, n_samples) if precomputed.
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        self : GKMClassifier
-        """
-        with self._all_or_nothing():
-            self._fit(X, y)
-        return self
-
-    def _sweep_options(self) -> dict[str, Any]:
-        return super()._sweep_options() | {
-            "joint_moves": check_count("joint_moves", self.joint_moves, lowest=0),
-            "scans": check_count("latent_scans", self.latent_scans),
-        }
-
     def _fit(self, X: Any, y: Any) -> None:
-        plan = self._check_sampling_parameters()
-        rows = row_labels(X)
+        runner, rows = check_parameters(self), row_labels(X)
         X, y = validate_rows(self, X, y)
         self.classes_, response = encode_classes(y)
-        self._name_data(rows, y)
-        self.__dict__.pop("estimators_", None)
+        n_classes = len(self.classes_)
         likelihood, one_vs_rest = choose_likelihood(
-            self.likelihood, len(self.classes_), WORKING, type(self).__name__
+            self.likelihood, n_classes, WORKING, type(self).__name__
         )
-        if one_vs_rest:
-            self._fit_one_vs_rest(X, response, likelihood, plan)
-        else:
-            self._fit_chains(X, response, likelihood, plan)
+        responses = responses_one_vs_rest(response, n_classes) if one_vs_rest else [response]
+        features, names = self._prepare_training(X), name_data(self, rows, y)
+        fit_chains(self, runner, features, responses, likelihood, names)

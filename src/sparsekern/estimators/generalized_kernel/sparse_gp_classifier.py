@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from ...likelihoods import MultinomialProbit, Probit
 from ...likelihoods.multinomial_probit import contrast_matrix
 from ...posteriors.integrated_states import KernelStatePosterior
 from ...posteriors.names import row_labels
-from ..shared.class_face import encode_classes
-from ..shared.class_prediction import ClassPrediction
-from ..shared.counts import check_count
+from ..shared.class_face import ClassFace, encode_classes
 from ..shared.documentation import documented
-from ..shared.validation import validate_rows
-from .family import GeneralizedKernelEstimator
+from ..shared.estimator import Estimator
+from ..shared.inputs import validate_rows
+from ..shared.sampled import name_data
+from .model import check_parameters, fit_chains
+from .settings import GKMMoves, GKMPriors
 
 _RESIDUAL_STATES = 100  # of each chain that support_residual averages over
 
 
 @documented
-class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEstimator):
+class SparseGPClassifier(ClassFace, ClassifierMixin, Estimator):
     r"""Sparse Gaussian process classifier: generalized kernel model, coefficients integrated out.
 
     The model is that of :class:`GKMClassifier` with the probit likelihood,
@@ -47,12 +47,10 @@ class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEsti
     ----------
     <<kernel parameter>>
     <<length-scale parameters>>
-    sparse : bool, default=True
-        Whether to learn the active set. With False every row is active (BGKM).
-    scale_prior : (float, float), default=(2, 0.05)
-        Shape and rate of the gamma prior of g.
-    <<prior parameters>>
-    <<probit parameters>>
+    priors : GKMPriors or None, default=None
+        Priors; see :class:`sparsekern.settings.GKMPriors`, whose defaults None stands for.
+    moves : GKMMoves or None, default=None
+        What a sweep consists of; see :class:`sparsekern.settings.GKMMoves`.
     <<sampling parameters>>
 
     Attributes
@@ -74,26 +72,19 @@ class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEsti
     >>> mean, std = model.predict_latent([[0.0, 0.5]], return_std=True)
     """
 
+    _sampled = "rows"
+    _groups: ClassVar = {"priors": GKMPriors, "moves": GKMMoves}
+
     def __init__(
         self,
         kernel: Any = "rbf",
         *,
         length_scale: Any = "mean_distance",
         learn_length_scale: Any = False,
-        length_scale_bounds: tuple[float, float] = (0.1, 10.0),
-        max_active: int = 100,
         candidates: Any = None,
-        sparse: bool = True,
-        scale_prior: tuple[float, float] = (2, 0.05),
-        intercept_prior: tuple[float, float] = (0.5, 0.05),
-        size_prior: tuple[float, float] = (1, 1),
-        amplitude_prior: tuple[float, float] = (2, 0.4),
-        zero_probability: float = 0.5,
         standardize: bool = True,
-        jitter: float = 1e-8,
-        active_set_moves: int = 10,
-        joint_moves: int = 30,
-        latent_scans: int = 3,
+        priors: GKMPriors | None = None,
+        moves: GKMMoves | None = None,
         draws: int = 1000,
         tune: int = 1000,
         chains: int = 4,
@@ -107,20 +98,10 @@ class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEsti
         self.kernel = kernel
         self.length_scale = length_scale
         self.learn_length_scale = learn_length_scale
-        self.length_scale_bounds = length_scale_bounds
-        self.max_active = max_active
         self.candidates = candidates
-        self.sparse = sparse
-        self.scale_prior = scale_prior
-        self.intercept_prior = intercept_prior
-        self.size_prior = size_prior
-        self.amplitude_prior = amplitude_prior
-        self.zero_probability = zero_probability
         self.standardize = standardize
-        self.jitter = jitter
-        self.active_set_moves = active_set_moves
-        self.joint_moves = joint_moves
-        self.latent_scans = latent_scans
+        self.priors = priors
+        self.moves = moves
         self.draws = draws
         self.tune = tune
         self.chains = chains
@@ -131,41 +112,14 @@ class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEsti
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any) -> SparseGPClassifier:
-        """Sample the posterior.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, or the kernel matrix (n_samples, n_samples) if precomputed.
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        self : SparseGPClassifier
-        """
-        with self._all_or_nothing():
-            self._fit(X, y)
-        return self
-
-    def _sweep_options(self) -> dict[str, Any]:
-        return super()._sweep_options() | {
-            "joint_moves": check_count("joint_moves", self.joint_moves, lowest=0),
-            "scans": check_count("latent_scans", self.latent_scans),
-            "keep_states": True,
-        }
-
     def _fit(self, X: Any, y: Any) -> None:
-        plan = self._check_sampling_parameters()
-        rows = row_labels(X)
+        runner, rows = check_parameters(self), row_labels(X)
         X, y = validate_rows(self, X, y)
         self.classes_, response = encode_classes(y)
-        self._name_data(rows, y)
         several = len(self.classes_) > 2
         likelihood = MultinomialProbit(len(self.classes_)) if several else Probit()
-        self._fit_chains(X, response, likelihood, plan)
+        features, names = self._prepare_training(X), name_data(self, rows, y)
+        fit_chains(self, runner, features, [response], likelihood, names, keep_states=True)
 
     def predict_latent(self, X: Any, return_std: bool = False) -> Any:
         """Return the posterior mean of the latent function and, if asked, its deviation.
@@ -215,6 +169,6 @@ class SparseGPClassifier(ClassPrediction, ClassifierMixin, GeneralizedKernelEsti
 
     @property
     def _states(self) -> KernelStatePosterior:
-        check_is_fitted(self, "n_draws_")
-        assert isinstance(self._draws, KernelStatePosterior)
-        return self._draws
+        check_is_fitted(self)
+        assert isinstance(self._posterior.draws, KernelStatePosterior)
+        return self._posterior.draws

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -15,11 +15,17 @@ from sklearn.utils.validation import check_array, column_or_1d
 from ..._checks import check_choice, check_flag
 from ...inference.multiple_kernel.additive.left_out import choose_temperature
 from ...inference.multiple_kernel.latent import REQUIRES, Latent
+from ...inference.multiple_kernel.output_probabilities import (
+    MULTINOMIAL,
+    PROBIT,
+    REGRESSION,
+    OutputProbabilities,
+)
 from ...likelihoods.table import TABLE, offered
 from ..shared.class_face import ClassFace, encode_classes, responses_one_vs_rest
 from ..shared.documentation import documented
-from .family import MultipleKernelModel
-from .output_probabilities import MULTINOMIAL, PROBIT, REGRESSION, OutputProbabilities
+from .model import MultipleKernelModel
+from .settings import MKLPriors
 
 
 @documented
@@ -27,7 +33,7 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
     r"""Classification on several kernels at once: two classes, more, or several labels.
 
     The functions of the classes are those of :class:`BayesianMKLRegressor`; ``vectors`` says
-    whether each kernel has a function of its own or all kernels share their sample weights.
+    whether each kernel has its own function or all kernels share their sample weights.
 
     Parameters
     ----------
@@ -44,6 +50,8 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         Whether one factor for all predictive deviations is chosen by the log-loss of predictions
         that leave each row out (no other fits are needed). None: with ``likelihood="regression"``
         and ``vectors="per_kernel"``, the only ones that can.
+    priors : MKLPriors or None, default=None
+        Priors; see :class:`sparsekern.settings.MKLPriors`, whose defaults None stands for.
     <<variational parameters>>
 
     Attributes
@@ -68,6 +76,8 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
     (100, 2)
     """
 
+    _groups: ClassVar = {"priors": MKLPriors}
+
     def __init__(
         self,
         kernel: Any = None,
@@ -75,15 +85,13 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         length_scale: Any = "mean_distance",
         vectors: str = "per_kernel",
         share: str = "kernel_weights",
-        kernel_sparsity: bool | None = None,
-        sample_sparsity: bool = False,
-        nonnegative: bool = False,
-        landmarks: Any = None,
+        candidates: Any = None,
         normalize: bool = True,
         standardize: bool = True,
         likelihood: str = REGRESSION,
         margin: float | None = None,
         calibrate: bool | None = None,
+        priors: MKLPriors | None = None,
         n_init: int = 4,
         max_iter: int = 300,
         tol: float = 1e-3,
@@ -94,15 +102,13 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         self.length_scale = length_scale
         self.vectors = vectors
         self.share = share
-        self.kernel_sparsity = kernel_sparsity
-        self.sample_sparsity = sample_sparsity
-        self.nonnegative = nonnegative
-        self.landmarks = landmarks
+        self.candidates = candidates
         self.normalize = normalize
         self.standardize = standardize
         self.likelihood = likelihood
         self.margin = margin
         self.calibrate = calibrate
+        self.priors = priors
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -116,60 +122,42 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         tags.target_tags.multi_output = self.likelihood != MULTINOMIAL
         return tags
 
-    def fit(self, X: Any, y: Any) -> BayesianMKLClassifier:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, or with ``kernel="precomputed"`` their kernels, of shape (n_samples,
-            n_samples, n_kernels).
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Classes, or a matrix of zeros and ones, one column for each label.
-
-        Returns
-        -------
-        self : BayesianMKLClassifier
-        """
-        with self._all_or_nothing():
-            latent_laws = offered(("labels", "classes"), REQUIRES)
-            check_choice("likelihood", self.likelihood, (REGRESSION, *latent_laws))
-            self._check_margin()
-            calibrate = self._check_calibrate()
-            prior = (0.2, 5.0) if self.vectors == "per_kernel" else (1.0, 1.0)
-            sparse = self.likelihood == REGRESSION and self.vectors == "shared"
-            asked = self._check_parameters(prior, sparse)
-            X, y = self._validate_training(X, y, multi_output=True)
-            signs, codes = self._encode(y)
-            several = signs.shape[1] > 1 and not self._multi_label
-            probabilities = OutputProbabilities(
-                self.likelihood,
-                self._multi_label,
-                float(several) if self.margin is None else float(self.margin),
-                signs.mean(axis=0),
-                signs.std(axis=0),
-            )
-            features = self._prepare_training(X)
-            targets: np.ndarray | Latent
-            n_outputs = signs.shape[1]
-            if self.likelihood == REGRESSION:
-                targets = (signs - probabilities.centre) / probabilities.spread
-            elif self.likelihood == PROBIT:
-                targets = Latent(TABLE[PROBIT](), signs, probabilities.margin)
-            else:
-                n_outputs = len(self.classes_)
-                targets = Latent(TABLE[MULTINOMIAL](n_outputs), codes)
-            asked = replace(asked, left_out=calibrate)
-            record = self._fit_functions(features, targets, asked, n_outputs)
-            self.temperature_ = 1.0
-            if record.left_out is not None:
-                mean, variance = record.left_out
-                mean = probabilities.centre + probabilities.spread * mean
-                variance = probabilities.spread**2 * variance
-                classes = None if self._multi_label or n_outputs == 1 else codes
-                self.temperature_ = choose_temperature(mean, variance, signs, classes)
-            self._probabilities = replace(probabilities, temperature=self.temperature_)
-        return self
+    def _fit(self, X: Any, y: Any) -> None:
+        latent_laws = offered(("labels", "classes"), REQUIRES)
+        check_choice("likelihood", self.likelihood, (REGRESSION, *latent_laws))
+        self._check_margin()
+        calibrate = self._check_calibrate()
+        sparse = self.likelihood == REGRESSION and self.vectors == "shared"
+        asked = replace(self._check_parameters(sparse=sparse), left_out=calibrate)
+        X, y = self._validate_training(X, y, multi_output=True)
+        signs, codes = self._encode(y)
+        several = signs.shape[1] > 1 and not self._multi_label
+        probabilities = OutputProbabilities(
+            self.likelihood,
+            self._multi_label,
+            float(several) if self.margin is None else float(self.margin),
+            signs.mean(axis=0),
+            signs.std(axis=0),
+        )
+        features = self._prepare_training(X)
+        targets: np.ndarray | Latent
+        n_outputs = signs.shape[1]
+        if self.likelihood == REGRESSION:
+            targets = (signs - probabilities.centre) / probabilities.spread
+        elif self.likelihood == PROBIT:
+            targets = Latent(TABLE[PROBIT](), signs, probabilities.margin)
+        else:
+            n_outputs = len(self.classes_)
+            targets = Latent(TABLE[MULTINOMIAL](n_outputs), codes)
+        record = self._fit_functions(features, targets, asked, n_outputs)
+        self.temperature_ = 1.0
+        if record.left_out is not None:
+            mean, variance = record.left_out
+            mean = probabilities.centre + probabilities.spread * mean
+            variance = probabilities.spread**2 * variance
+            classes = None if self._multi_label or n_outputs == 1 else codes
+            self.temperature_ = choose_temperature(mean, variance, signs, classes)
+        self._probabilities = replace(probabilities, temperature=self.temperature_)
 
     def _check_calibrate(self) -> bool:
         able = self.likelihood == REGRESSION and self.vectors == "per_kernel"

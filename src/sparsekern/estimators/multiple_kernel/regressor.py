@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from ..._checks import check_pair
 from ...likelihoods import Gaussian
 from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
 from ..shared.documentation import documented
 from ..shared.regressor_face import RegressorFace
 from ..shared.target import Target
-from .family import MultipleKernelModel
+from .model import MultipleKernelModel
+from .settings import MKLRegressionPriors
 
 
 @documented
 class BayesianMKLRegressor(RegressorFace, MultiOutputMixin, RegressorMixin, MultipleKernelModel):
     r"""Regression on several kernels at once, with one or several outputs.
 
-    With ``vectors="per_kernel"`` each kernel has a function of its own,
+    With ``vectors="per_kernel"`` each kernel has its own function,
 
     .. math:: y=b+\sum_mf_m(x)+\varepsilon,\qquad f_m\sim GP(0,k_m/\lambda_m),
 
@@ -31,15 +31,14 @@ class BayesianMKLRegressor(RegressorFace, MultiOutputMixin, RegressorMixin, Mult
     .. math:: y=b+\sum_me_mg_m+\varepsilon,\qquad g_m\sim N(a^\top k_m(x),\upsilon^{-1}):
 
     for kernels that are variants of one similarity. Both are fitted by variational inference,
-    without chains; ``elbo_`` is the bound of the log evidence that the fit has raised.
+    without chains; ``log_evidence_`` is the bound of the log evidence that the fit has raised.
 
     Parameters
     ----------
     <<several kernels parameters>>
-    noise_prior : (float, float) or None, default=None
-        Shape and rate of the gamma prior of the noise precision, for y of variance one. None:
-        (0.2, 0.2) with ``vectors="per_kernel"``, (1, 1) with ``"shared"``. Lower it if there is
-        next to no noise.
+    priors : MKLRegressionPriors or None, default=None
+        Priors; see :class:`sparsekern.settings.MKLRegressionPriors`, whose defaults None stands
+        for.
     <<variational parameters>>
 
     Attributes
@@ -63,6 +62,8 @@ class BayesianMKLRegressor(RegressorFace, MultiOutputMixin, RegressorMixin, Mult
     array([0, 1])
     """
 
+    _groups: ClassVar = {"priors": MKLRegressionPriors}
+
     def __init__(
         self,
         kernel: Any = None,
@@ -70,13 +71,10 @@ class BayesianMKLRegressor(RegressorFace, MultiOutputMixin, RegressorMixin, Mult
         length_scale: Any = "mean_distance",
         vectors: str = "per_kernel",
         share: str = "kernel_weights",
-        kernel_sparsity: bool | None = None,
-        sample_sparsity: bool = False,
-        nonnegative: bool = False,
-        landmarks: Any = None,
+        candidates: Any = None,
         normalize: bool = True,
         standardize: bool = True,
-        noise_prior: tuple[float, float] | None = None,
+        priors: MKLRegressionPriors | None = None,
         n_init: int = 4,
         max_iter: int = 300,
         tol: float = 1e-3,
@@ -87,53 +85,29 @@ class BayesianMKLRegressor(RegressorFace, MultiOutputMixin, RegressorMixin, Mult
         self.length_scale = length_scale
         self.vectors = vectors
         self.share = share
-        self.kernel_sparsity = kernel_sparsity
-        self.sample_sparsity = sample_sparsity
-        self.nonnegative = nonnegative
-        self.landmarks = landmarks
+        self.candidates = candidates
         self.normalize = normalize
         self.standardize = standardize
-        self.noise_prior = noise_prior
+        self.priors = priors
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.progress = progress
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> BayesianMKLRegressor:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training rows, or with ``kernel="precomputed"`` their kernels, of shape (n_samples,
-            n_samples, n_kernels).
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-
-        Returns
-        -------
-        self : BayesianMKLRegressor
-        """
-        with self._all_or_nothing():
-            asked = self._check_parameters(self._check_noise_prior())
-            X, y = self._validate_training(
-                X, y, multi_output=True, y_numeric=True, ensure_min_samples=2
-            )
-            self._target, targets = Target.measured(y)
-            features = self._prepare_training(X)
-            record = self._fit_functions(features, targets, asked, targets.shape[1])
-            noise = self._target.spread**2 * record.noise_variance
-            self.noise_variance_ = float(noise[0]) if self._target.single else noise
-            units = len(y) * self._target.log_unit  # densities are in the units of y
-            self.elbo_, self.elbo_path_ = self.elbo_ - units, self.elbo_path_ - units
-        return self
-
-    def _check_noise_prior(self) -> tuple[float, float]:
-        """Return shape and scale."""
-        if self.noise_prior is None:
-            return (0.2, 5.0) if self.vectors == "per_kernel" else (1.0, 1.0)
-        shape, rate = check_pair("noise_prior", self.noise_prior, "(shape, rate)")
-        return shape, 1.0 / rate
+    def _fit(self, X: Any, y: Any) -> None:
+        asked = self._check_parameters(self._group("priors").noise)
+        X, y = self._validate_training(
+            X, y, multi_output=True, y_numeric=True, ensure_min_samples=2
+        )
+        self._target, targets = Target.measured(y)
+        features = self._prepare_training(X)
+        record = self._fit_functions(features, targets, asked, targets.shape[1])
+        noise = self._target.spread**2 * record.noise_variance
+        self.noise_variance_ = float(noise[0]) if self._target.single else noise
+        units = len(y) * self._target.log_unit  # densities are in the units of y
+        self.log_evidence_ -= units
+        self.evidence_path_ = self.evidence_path_ - units
 
     # prediction
 

@@ -8,33 +8,29 @@ import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 
-from .counts import check_count
+from .limits import check_count
 
 _PASSES = 3  # over the data; the centres only have to spread
 
 
 def resolve_candidates(
-    value: Any,
-    features: np.ndarray,
-    precomputed: bool,
-    rng: np.random.RandomState,
-    name: str = "candidates",
+    value: Any, features: np.ndarray, precomputed: bool, rng: np.random.RandomState
 ) -> np.ndarray | None:
     """Return sorted row indices, or None for all rows.
 
     A number asks for that many rows, those nearest to the centres of a k-means clustering; an array
-    names the rows. ``name`` is that of the parameter.
+    names the rows.
     """
     n = len(features)
     if value is None:
         return None
     if np.ndim(value) == 0:
-        count = check_count(name, value)
+        count = check_count("candidates", value)
         if count >= n:
             return None
         if precomputed:
             raise ValueError(
-                f"{name}={value!r} needs the features of the rows for its clustering, which "
+                f"candidates={value!r} needs the features of the rows for its clustering, which "
                 "kernel='precomputed' does not give; name the rows by an array of indices."
             )
         clustering = MiniBatchKMeans(
@@ -45,11 +41,11 @@ def resolve_candidates(
     rows = np.asarray(value)
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or len(rows) == 0:
         raise ValueError(
-            f"{name} must be None, a number of rows or an array of row indices; got {value!r}."
+            f"candidates must be None, a number of rows or an array of row indices; got {value!r}."
         )
     if rows.min() < 0 or rows.max() >= n:
         raise ValueError(
-            f"{name} must lie between 0 and {n - 1}, the training rows; got values from "
+            f"candidates must lie between 0 and {n - 1}, the training rows; got values from "
             f"{rows.min()} to {rows.max()}."
         )
     return np.unique(rows).astype(np.int64)

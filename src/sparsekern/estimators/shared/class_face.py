@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from ...likelihoods._contract import Likelihood
+from ...likelihoods.table import TABLE, Requires, find_law, offered, suits
 from ...predictive.class_shares import by_class
-from .counts import check_count
+from .limits import check_count
 
 _TINY = np.finfo(np.float64).tiny
 _CLOSE_TO_ONE = np.finfo(np.float64).epsneg
+_COMPARABLE = frozenset({"probabilities"})
 
 
 def encode_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -29,26 +32,57 @@ def responses_one_vs_rest(codes: np.ndarray, n_classes: int) -> list[np.ndarray]
     return [np.where(codes == code, 1.0, -1.0) for code in range(n_classes)]
 
 
+def choose_likelihood(
+    name: Any, n_classes: int, requires: Requires, engine: str
+) -> tuple[Likelihood, bool]:
+    """Return the likelihood, and whether it stands for one-vs-rest models.
+
+    ``requires`` is what the engine needs, ``engine`` the name of the estimator.
+    """
+    law = find_law("likelihood", name, ("labels",), requires, engine)
+    if n_classes == 2:
+        return law(), False
+    several = TABLE.get(f"multinomial_{law.name}")
+    if several is not None and suits(several, requires):
+        return several(n_classes), False
+    if not suits(law, (_COMPARABLE,)):
+        comparable = tuple(need | _COMPARABLE for need in requires)
+        others = " or ".join(repr(other) for other in offered(("labels",), comparable))
+        raise ValueError(
+            f"Only binary classification is supported with likelihood={law.name!r}. The type of "
+            f"the target is multiclass, with {n_classes} classes; use likelihood={others}, "
+            "or wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
+        )
+    return law(), True
+
+
 class ClassFace:
-    """Predictions from the probability of the second class, or from those of all classes."""
+    """Predictions from the probability of the second class, or from those of all classes.
+
+    They are made here of posterior draws; estimators with other posteriors say how they make them.
+    """
 
     classes_: np.ndarray
     _multi_label = False  # whether ``classes_`` are labels that do not exclude each other
+    _posterior: Any
+    _prepare: Any  # of the estimator: rows as kernels see them
 
     def _mean_response(self, X: Any) -> np.ndarray:
         """Return P(y = classes_[1]), shape (n,), or all probabilities, shape (n, classes).
 
         An estimator that is not fitted is refused.
         """
-        raise NotImplementedError
+        features = self._prepare(X)
+        return self._posterior.draws.mean_response(features)
 
     def _response_draws(self, X: Any, thin: int) -> np.ndarray:
         """Return draws of the same, shape (draws, n) or (draws, n, classes)."""
-        raise NotImplementedError
+        features = self._prepare(X)
+        return self._posterior.draws.thinned(thin).response_draws(features)
 
     def _link(self, probability: np.ndarray) -> np.ndarray:
         """Return the latent value of a probability, for two classes or a label."""
-        raise NotImplementedError
+        return self._posterior.draws.likelihood.link(probability)
 
     def _by_class(self, response: np.ndarray) -> np.ndarray:
         return response if self._multi_label else by_class(response, len(self.classes_))

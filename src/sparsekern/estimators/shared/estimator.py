@@ -4,61 +4,119 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .standardizer import Standardizer
-from .validation import validate_rows
+from ..._memory import require_memory
+from ...posteriors.names import row_labels
+from ...posteriors.sampled import SampledPosterior
+from .inputs import Inputs, validate_rows
+from .settings import Settings, change_group, check_group
 
 
-class Estimator(BaseEstimator):
-    """Rows on their way to the kernels; fits that succeed or leave no trace; a light display."""
+def _has_draws(estimator: Any) -> bool:
+    """Tell whether the estimator is fitted by chains; where it could be, a sentence says how."""
+    estimator._refuse_without_chains()
+    return True
 
-    kernel: Any = None  # a parameter of all that are made by users
+
+def _rests_on_rows(estimator: Any) -> bool:
+    return _has_draws(estimator) and estimator._sampled == "rows"
+
+
+class Estimator(CallbackSupportMixin, BaseEstimator):
+    """Fits that succeed or leave no trace, inputs, draws for ArviZ where there are any, display.
+
+    An estimator has its inputs (:class:`.inputs.Inputs`), its response (:class:`.target.Target`)
+    and what it was fitted to, a posterior. It defines ``_fit`` and what its face asks for.
+    """
+
+    kernel: Any
     standardize: bool
-    _mark_of_a_fit = "n_draws_"  # attribute that a fitted estimator has
-    _standardizer: Standardizer | None
+    _inputs: Inputs
+    _posterior: Any
+    _sampled = ""  # "rows": fitted by chains, draws rest on training rows; "components"
+    _groups: ClassVar[dict[str, type[Settings]]] = {}  # parameters that are groups
 
-    # inputs
+    # parameters
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that a precomputed kernel is cut by rows and columns in cross-validation."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_precomputed()
-        return tags
+    def _group(self, name: str) -> Any:
+        """Return a group of parameters: the one given, or that of the defaults."""
+        return check_group(name, getattr(self, name), self._groups[name])
 
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name.
 
-    def _prepare_training(self, X: np.ndarray) -> np.ndarray:
-        """Return the rows as the kernel sees them, in memory that the caller has no part in.
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add what is inside groups and kernels, such as ``priors__scale``.
 
-        They stand by feature (Fortran order), as compiled kernels read the training rows.
+        Returns
+        -------
+        dict
         """
-        self._standardizer = None
-        if self._is_precomputed():
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    "kernel='precomputed' needs the square kernel matrix of the training rows as "
-                    f"X; got the shape {X.shape}."
-                )
-        elif self.standardize:
-            self._standardizer = Standardizer(X)
-            return np.asfortranarray(self._standardizer(X))
-        return np.array(X, order="F")
+        found = super().get_params(deep)
+        for name in self._groups if deep else ():
+            if found[name] is None:
+                inside = self._group(name).get_params()
+                found |= {f"{name}__{key}": value for key, value in inside.items()}
+        return found
 
-    def _prepare(self, X: Any, order: Literal["C", "F"] = "C") -> np.ndarray:
-        """Return new rows as the kernel sees them, by row or (``"F"``) by feature."""
-        check_is_fitted(self, self._mark_of_a_fit)
-        X = validate_rows(self, X, order=order, reset=False)
-        if self._standardizer is not None:
-            X = self._standardizer(X)
-        return np.require(X, requirements=[order, "A", "W"])
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those inside groups by names such as ``priors__scale``.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self : estimator
+        """
+        inside: dict[str, dict[str, Any]] = {}
+        for key in list(params):
+            name, separator, part = key.partition("__")
+            if separator and name in self._groups:
+                inside.setdefault(name, {})[part] = params.pop(key)
+        super().set_params(**params)
+        for name, changes in inside.items():
+            setattr(self, name, change_group(name, self._group(name), changes))
+        return self
 
     # fitting
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows, or what stands for them with ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Responses; where several outputs or labels are supported, one column for each.
+
+        Returns
+        -------
+        self : estimator
+            If anything goes wrong it is left as it was before.
+        """
+        with self._all_or_nothing():
+            for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+                delattr(self, name)  # of an earlier fit
+            self.__dict__.pop("_posterior_tree", None)
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        raise NotImplementedError
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
@@ -74,6 +132,128 @@ class Estimator(BaseEstimator):
             kept = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
             self.__dict__.update({name: after[name] for name in kept if name in after})
             raise
+
+    # inputs
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that a precomputed kernel is cut by rows and columns in cross-validation."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed()
+        return tags
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _prepare_training(self, X: np.ndarray, exposure: int | None = None) -> np.ndarray:
+        """Return the rows as the kernel sees them, in memory that the caller has no part in.
+
+        They stand by feature (Fortran order), as compiled kernels read the training rows.
+        """
+        precomputed = self._is_precomputed()
+        if precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                "kernel='precomputed' needs the square kernel matrix of the training rows as "
+                f"X; got the shape {X.shape}."
+            )
+        self._inputs = Inputs(X, self.standardize and not precomputed, exposure)
+        rows = self._inputs(X, "F")
+        return rows.copy(order="F") if np.may_share_memory(rows, X) else rows
+
+    def _prepare(self, X: Any, order: Literal["C", "F"] = "C") -> np.ndarray:
+        """Return new rows as the kernel sees them, by row or (``"F"``) by feature."""
+        check_is_fitted(self)
+        return self._inputs(validate_rows(self, X, order=order, reset=False), order)
+
+    # draws, of estimators that are fitted by chains
+
+    def _refuse_without_chains(self) -> None:
+        """Raise AttributeError where this estimator makes no draws."""
+        if not self._sampled:
+            raise AttributeError(f"{type(self).__name__} is not fitted by chains; it has no draws.")
+
+    def _offset_at(self, X: Any) -> np.ndarray | float:
+        """Return what is added to the function at new rows."""
+        return 0.0
+
+    @property
+    def posterior_(self) -> Any:
+        """Draws as an xarray.DataTree for ArviZ; built when first asked for."""
+        self._refuse_without_chains()
+        check_is_fitted(self)
+        if "_posterior_tree" not in self.__dict__:
+            self._posterior_tree = self._draws_of_fit().to_datatree()
+        return self._posterior_tree
+
+    def _draws_of_fit(self) -> SampledPosterior:
+        """Return the sampled posterior."""
+        return self._posterior
+
+    @available_if(_has_draws)
+    def pointwise_log_likelihood(self) -> np.ndarray:
+        """Return the log-likelihood of every training row under every draw.
+
+        Returns
+        -------
+        ndarray of shape (chains, draws, n_samples)
+            Part of ``posterior_`` unless it holds over 2e7 numbers; then it is made only here.
+        """
+        check_is_fitted(self)
+        return self._draws_of_fit().pointwise_log_likelihood()
+
+    @available_if(_rests_on_rows)
+    def is_fitted_to(self, X: Any, y: Any) -> bool:
+        """Tell whether these are the rows and responses of the fit, in their order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        bool
+            Figures ask this before they mark ``active_vectors_`` among rows.
+        """
+        return self._draws_of_fit().is_of(self._prepare(X), y)
+
+    @available_if(_has_draws)
+    def add_posterior_predictive(self, X: Any = None, *, random_state: Any = None) -> Any:
+        """Draw new responses and add them to ``posterior_``, where ArviZ looks for them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), optional
+            None: the training rows, in the group ``posterior_predictive``, to be compared with
+            ``observed_data``. Otherwise the group is ``predictions``.
+        random_state : int, RandomState or None, default=None
+
+        Returns
+        -------
+        xarray.DataTree
+            ``posterior_`` with the group: ``y`` by (chain, draw, row), one response of every draw,
+            in the units, or of the class labels, of the training data. A stored or copied estimator
+            does not keep it.
+        """
+        tree, posterior = self.posterior_, self._draws_of_fit()
+        features = None if X is None else self._prepare(X)
+        offset = 0.0 if X is None else self._offset_at(X)
+        n_rows = len(posterior.response if features is None else features)
+        require_memory(
+            3 * 8.0 * posterior.log_likelihood.size * n_rows,
+            type(self).__name__,
+            f"responses of {posterior.log_likelihood.size} draws at {n_rows} rows",
+            "give fewer rows at a time",
+        )
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        group, dataset = posterior.predictive_dataset(features, row_labels(X), rng, offset)
+        tree[group] = type(tree)(dataset)
+        return tree
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be built again on demand."""
+        state = super().__getstate__().copy()
+        state.pop("_posterior_tree", None)
+        return state
 
     # display
 

@@ -1,39 +1,159 @@
-"""Paragraphs of documentation of searches, vector machines and several kernels."""
+"""Paragraphs of documentation that several estimators share; see :mod:`.documentation`."""
 
 from __future__ import annotations
 
-OTHER_FAMILIES = {
+
+def _text(raw: str) -> str:
+    """Return a raw string without the line breaks at its ends."""
+    return raw.strip("\n")
+
+
+_RUNNING = """\
+warm_start : bool, default=False
+    Go on with the chains of the last fit (made with ``warm_start=True``, or interrupted) until
+    they have ``draws`` draws.
+checkpoint : path-like or None, default=None
+    Folder in which chains are saved while they run. The same fit, started again after the
+    process was killed, resumes and ends with the draws it would have given.
+progress : "auto", True or False, default="auto"
+    Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
+    terminal, and unless callbacks are set with ``set_callbacks``. The one-time compilation is
+    announced unless False.
+n_jobs : int or None, default=None
+    Threads that run chains; None: one for each core, or one only inside another parallel
+    computation such as ``GridSearchCV(n_jobs=2)``; -1 all cores. It never changes a result.
+random_state : int, RandomState or None, default=None
+    Seed."""
+
+PARAGRAPHS = {
+    "noise parameter": _text(
+        r"""
+noise : {"gaussian", "student_t", "laplace"}, default="gaussian"
+    Law of a real response given the function f. ``"student_t"`` is robust to outliers,
+    ``"laplace"`` lies between the two.
+counts : {"poisson", "negative_binomial"} or None, default=None
+    Law of counts of mean :math:`e^f`, in place of ``noise``; the negative binomial law has the
+    variance :math:`e^f+\alpha e^{2f}` and learns the dispersion :math:`\alpha`. Counts are not
+    scaled, f has the logarithm of their mean as an offset, and predictions are those of counts.
+offset : str, int or None, default=None
+    Column of X, by name or position, that holds the exposure of counts. Its logarithm is added to
+    f, and it is no feature of the kernel.
+"""
+    ),
+    "kernel parameter": """\
+kernel : str, kernel object, callable, "precomputed", or list, default="rbf"
+    ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"linear"``
+    (compiled), any other name of :func:`sklearn.metrics.pairwise.pairwise_kernels`, an object
+    of :mod:`sklearn.gaussian_process.kernels`, or a callable ``k(A, B)`` that returns the
+    matrix between the rows of A and B. With ``"precomputed"`` X is the kernel matrix (at
+    prediction: between new and training rows). A list holds several kernels or ``(kernel,
+    columns)`` pairs, the columns by index, mask, slice or name.""",
+    "length-scale parameters": _text(
+        r"""
+length_scale : float, array of shape (n_features,), or str, default="mean_distance"
+    Length scale :math:`\ell` of the kernel, as scikit-learn defines it (Gaussian kernel
+    :math:`\exp(-d^2/2\ell^2)`), on the standardised inputs if ``standardize``.
+    ``"mean_distance"`` and ``"median_distance"`` set the Gaussian kernel to
+    :math:`\exp(-d^2/D^2)` with D the mean (median) distance between training rows, that is
+    :math:`\ell=D/\sqrt2`. A kernel object brings its own.
+learn_length_scale : False, "shared" or "per_feature", default=False
+    Sample the length scale, one for all features or one each, from a uniform prior around its
+    starting value (``priors.length_scale_bounds``).
+candidates : None, int or array of int, default=None
+    Rows that may become active: all, this number (those nearest to the centres of a k-means
+    clustering), or the rows named. With large n a few hundred save time and lose little.
+standardize : bool, default=True
+    Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
+    ``"precomputed"``).
+"""
+    ),
+    "width attributes": """\
+length_scale_ : ndarray of shape (n_features,) or (n_kernels, n_features), or None
+    The kernel's length scales (infinite for features it does not see); the posterior mean where
+    they are learned.
+kernel_weights_, kernel_inclusion_ : ndarray of shape (n_kernels,)
+    Mean amplitude of each kernel, and the probability that it is not zero. Only with several
+    kernels.""",
+    "sampling parameters": """\
+draws : int, default=1000
+    Kept draws of each chain.
+tune : int, default=1000
+    Sweeps before the first kept draw.
+chains : int, default=4
+    Independent chains, started apart from each other.
+thin : int, default=1
+    Sweeps for each kept draw.
+"""
+    + _RUNNING,
+    "running parameters": _RUNNING,
+    "sampling attributes": """\
+n_features_in_ : int
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Only if X has string column names.
+posterior_ : xarray.DataTree
+    Draws of the unknowns, statistics of each draw (``sample_stats``), sparse coefficients, the
+    responses and, unless large, the pointwise log-likelihood, ready for ArviZ; built when first
+    asked for. ``posterior_.to_netcdf(path)`` stores it, with the extra ``sparsekern[netcdf]``
+    installed; ``add_posterior_predictive()`` adds new responses.
+diagnostics_ : pandas.DataFrame
+    Mean, sd, Monte-Carlo error, bulk and tail ESS and R-hat of every scalar.
+active_vectors_ : ndarray
+    Sorted training rows that are active in any kept draw.
+active_probabilities_ : ndarray of shape (n_samples,)
+    Share of draws in which each training row is active.
+acceptance_rates_ : dict
+    Share of accepted moves after tuning, by kind.
+traces_ : dict of list of ndarray
+    Counts such as ``"n_active"`` after every sweep, tuning included, chain by chain.
+n_draws_ : int
+    Kept draws of each chain.""",
+    "feature parameters": """\
+candidates : None, int or array of int, default=None
+    Rows that may become active: all, this number (those nearest to the centres of a k-means
+    clustering), or the rows named.
+standardize : bool, default=True
+    Scale inputs to mean 0 and standard deviation 1 inside the estimator. The prior of the length
+    scales presumes inputs of about that size.
+selection : DoublySparseSelection or None, default=None
+    Which features are looked at, and which count as selected; see
+    :class:`sparsekern.settings.DoublySparseSelection`.""",
+    "feature attributes": """\
+feature_inclusion_ : ndarray of shape (n_features_in_,)
+    Posterior probability that each feature is included.
+feature_inclusion_error_ : ndarray of shape (n_features_in_,)
+    Its Monte-Carlo standard error (NaN with fewer than four draws).
+feature_inclusion_by_chain_ : ndarray of shape (chains, n_features_in_)
+    The same probability by each chain alone.
+selected_features_ : ndarray of int
+    Features whose inclusion probability is at least ``selection.threshold``.""",
     "search parameters": """\
-max_features : int, default=10
-    Largest model.
-size_penalty : float, default=1.0
-    Power of :math:`\\binom ps` in the prior; 0 makes all feature sets alike.
-window : float or "auto", default="auto"
-    Models less probable than the best one by more than this factor are left out; "auto": 20, and
-    500 where correlated features are exchanged and the search sees all rows.
-slack : float, default=12.0
-    How far (log scale) beyond the window a model may seem, at the parameters of another one,
-    and still be fitted.
-n_wander : int, default=20
-    Random steps without an improvement after which the search ends.
-n_refine : int, default=5
-    Neighbours that are fitted at every step.
-refit_drift : bool, default=False
-    Whether a wandering model that differs from the best one by three features or more is fitted
-    before its neighbours are scored; else they are scored at the best one's parameters.
-n_starts : int, default=1
-    Searches, from the feature of largest correlation, then others; the model without features is
-    tried in any case.
-swaps : {"auto", True, False}, default="auto"
-    Whether correlated features are exchanged for each other; "auto": if two have a correlation
-    beyond .9.
-pairs : bool, default=True
-    Whether, where no single change improves, two features are added at once that may matter only
-    together, as in :math:`x_1x_2`. Of more than 5,000 features those best alone are paired.
-close : bool, default=True
-    Whether the neighbours of every model of the window are looked at in the end.
-screen : int or None, default=None
-    Keep so many features before the search, by the evidence of each alone, inside ``fit``.""",
+learn_length_scale : {"shared", "per_feature"}, default="shared"
+    One length scale for all features of a model, or one for each.""",
+    "search running parameters": """\
+progress : "auto", True or False, default="auto"
+    Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
+    terminal, and unless callbacks are set with ``set_callbacks``. The one-time compilation is
+    announced unless False.
+n_jobs : int or None, default=None
+    Threads; None is one, -1 all cores. It never changes a result.
+random_state : int, RandomState or None, default=None
+    Seed.""",
+    "search attributes": """\
+n_features_in_ : int
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Only if X has string column names.
+models_ : DataFrame
+    Models of the window, best first: features, weight, log evidence, score, amplitude, length
+    scale (on the standardised inputs if ``standardize``) and the noise's parameter, if any.
+feature_inclusion_ : ndarray of shape (n_features_in_,)
+    Posterior probability of each feature, over the models of the window.
+selected_features_ : ndarray of int
+    Features whose inclusion probability is at least ``selection.threshold``.
+search_path_ : list of (str, float, int)
+    Kind of every step of the search, and score and number of features of the model it left; empty
+    where models are sampled.
+n_fits_, n_plug_ins_ : int
+    Models fitted in full, and scored at the parameters of others.""",
     "machine kernel parameters": """\
 kernel : str, kernel object, callable or "precomputed", default="rbf"
     ``"rbf"``, ``"laplacian"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"linear"``
@@ -48,38 +168,27 @@ length_scale : str, float or array of shape (n_features,), default="averaged"
     5-fold cross-validation, better and five times as slow. ``"loo"``: the one width of least
     leave-one-out loss. ``"evidence"``: that of the largest evidence, which prefers narrow widths
     that predict poorly: for comparison. ``"mean_distance"``, ``"median_distance"``: that distance
-    between training rows over :math:`\\sqrt2`. Kernels with a scale of their own keep it.
-length_scale_range : (float, float), default=(0.2, 3.0)
-    Narrowest and widest of the widths, in median distances between training rows.
-n_length_scales : int, default=7
-    Widths, evenly spaced on a logarithmic scale.""",
-    "machine parameters": """\
-bias_precision : float, default=0.01
-    Prior precision of the bias, which is always in the model.
+    between training rows over :math:`\\sqrt2`. Kernels that bring a scale keep it.""",
+    "machine row parameters": """\
 candidates : None, int or array of int, default=None
-    Rows that may become active: all, so many (those nearest to the centres of a k-means
+    Rows that may become active: all, this number (those nearest to the centres of a k-means
     clustering), or the rows named. None is a random sample, spread over y, where there are many
-    rows, and says so: in regression 40 million / n_samples of them (at least 1,000) beyond about
-    6,300 rows, for classes 10 million / n_samples (at least 200) beyond about 3,100. Rows that
-    would make the same column count once.
-max_active : int or None, default=None
-    Largest number of active vectors at one width.
-max_steps : int, default=1000
-    Largest number of additions, changes and deletions at one width.
-kernel_precision : {"double", "single"}, default="double"
-    Precision in which columns outside the model are held while they are ranked; those of the
-    model are always in double precision. ``"single"`` halves the memory.
+    rows, and a warning says so: in regression 40 million / n_samples of them (at least 1,000)
+    beyond about 6,300 rows, for classes 10 million / n_samples (at least 200) beyond about 3,100.
+    Rows that would make the same column count once.
 standardize : bool, default=True
     Scale inputs to mean 0 and standard deviation 1 inside the estimator (not for
-    ``"precomputed"``).
+    ``"precomputed"``).""",
+    "machine running parameters": """\
 progress : "auto", True or False, default="auto"
     Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
-    terminal. The one-time compilation is announced unless False.
+    terminal, and unless callbacks are set with ``set_callbacks``. The one-time compilation is
+    announced unless False.
 n_jobs : int or None, default=None
     Threads, one width each; None is one, -1 all cores. It never changes a result.
 random_state : int, RandomState or None, default=None
     Seed of the order in which more than 512 candidates are looked at, of the clustering or the
-    sample for ``candidates`` and of the folds of ``"cv"``.""",
+    sample for ``candidates``, of the folds of ``"cv"`` and of chains.""",
     "machine attributes": """\
 n_features_in_ : int
 feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -96,8 +205,8 @@ log_evidence_ : float
     Log evidence at the width of the largest weight (one-vs-rest: summed over classes). It may
     compare settings at one width, not widths.
 evidence_path_ : ndarray of shape (n_steps, 2)
-    Log evidence and number of columns, biases included, at that width: of the bias alone, after
-    every addition and after the changes and deletions that follow it (one-vs-rest: a list of
+    Log evidence and number of columns, intercepts included, at that width: of the intercept alone,
+    after every addition and after the changes and deletions that follow it (one-vs-rest: a list of
     them). See :func:`sparsekern.plotting.plot_evidence_path`.""",
     "several kernels parameters": """\
 kernel : None, str, kernel object, callable, list or "precomputed", default=None
@@ -118,20 +227,10 @@ vectors : {"per_kernel", "shared"}, default="per_kernel"
 share : {"kernel_weights", "sample_weights"}, default="kernel_weights"
     What several outputs (classes) have in common. With one output, the same. ``"sample_weights"``
     needs ``vectors="shared"``, and about as many kernels as outputs.
-kernel_sparsity : bool or None, default=None
-    Whether kernels may leave the model: a flat gamma prior of the precisions of kernel weights in
-    place of one of shape 1 (and mean 1; with ``vectors="per_kernel"`` the number of kernels, except
-    for latent outputs). None: for regression yes; for classes only with ``vectors="shared"`` and
-    ``likelihood="regression"``, since labels let kernels go too easily.
-sample_sparsity : bool, default=False
-    The same for training rows. The fit without it is the starting point. Predictions are then too
-    sure of themselves, as those of relevance vector machines are.
-nonnegative : bool, default=False
-    Whether kernel weights must not be negative; for ``vectors="shared"``.
-landmarks : None, int or array of int, default=None
-    Training rows that kernels compare with: all, so many (those nearest to the centres of a k-means
-    clustering), or the rows named. Time and memory are then linear in the number of rows. Beyond
-    2,000 rows None is 200, and says so; the number of rows takes all.
+candidates : None, int or array of int, default=None
+    Training rows that kernels compare with: all, this number (those nearest to the centres of a
+    k-means clustering), or the rows named. Time and memory are then linear in the number of rows.
+    Beyond 2,000 rows None is 200, and a warning says so; the number of rows takes all.
 normalize : bool, default=True
     Divide every kernel by the mean of its diagonal at the training rows.
 standardize : bool, default=True
@@ -147,9 +246,9 @@ tol : float, default=0.001
     deviations of y, and the bound hardly gains.
 progress : "auto", True or False, default="auto"
     Show a line on the error stream once the fit takes over two seconds; ``"auto"``: on a
-    terminal.
+    terminal, and unless callbacks are set with ``set_callbacks``.
 random_state : int, RandomState or None, default=None
-    Seed of the starts and of the clustering for ``landmarks``.""",
+    Seed of the starts and of the clustering for ``candidates``.""",
     "several kernels attributes": """\
 n_features_in_ : int
 feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -167,13 +266,14 @@ active_kernels_ : ndarray of int
 active_vectors_ : ndarray of int
     Sorted training rows that predictions use; with ``vectors="shared"`` those whose weight is over
     1 % of the largest.
-elbo_ : float
-    The lower bound of the log evidence.
-elbo_path_ : ndarray of shape (n_iter_,)
-    The bound after every iteration. It never falls, except where a stage ends.
-elbo_stages_ : ndarray of int
+log_evidence_ : float
+    A lower bound of the log evidence.
+evidence_path_ : ndarray of shape (n_iter_,)
+    The bound after every iteration. It never falls, except where a stage ends. See
+    :func:`sparsekern.plotting.plot_bound`.
+evidence_stages_ : ndarray of int
     Iterations done when the priors were changed or dead kernels and rows were dropped: another
-    model, whose bound begins anew.
+    model begins there, with its own bound.
 n_iter_ : int
 converged_ : bool""",
 }

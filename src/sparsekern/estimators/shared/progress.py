@@ -1,17 +1,18 @@
-"""Progress of sampling: scikit-learn's callbacks, and a plain line for everybody else."""
+"""Progress of fits: scikit-learn's callbacks, and a plain line for everybody else."""
 
 from __future__ import annotations
 
-import math
 import sys
-import time
-from typing import Any, TextIO
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from ..._jit import is_compiled
-from .quiet_stream import QuietStream, is_terminal
+from ..._jit import is_compiled, mark_compiled
+from ..._progress import QuietStream, SearchProgress, TextProgress, is_terminal
 
-_SHOW_AFTER_SECONDS = 2.0
 _STEPS = 100  # progress is reported in per cent
+Report = Callable[[int, float], bool]
 
 
 def announce_compilation(name: str, engines: list[str]) -> None:
@@ -22,113 +23,130 @@ def announce_compilation(name: str, engines: list[str]) -> None:
         )
 
 
-class TextProgress:
-    """One line on the error stream, shown once a fit has taken two seconds."""
-
-    def __init__(self, label: str, n_chains: int, stream: TextIO | None = None) -> None:
-        self._label, self._stream = label, QuietStream(stream)
-        self._fractions = [0.0] * n_chains
-        self._begin = time.monotonic()
-        self._last = -math.inf
-        self._shown = False
-
-    def update(self, chain: int, fraction: float) -> None:
-        """Take note of how far a chain is, and show it if it is time to."""
-        self._fractions[chain] = fraction
-        now = time.monotonic()
-        spent = now - self._begin
-        pause = 0.2 if self._stream.on_terminal else 5.0
-        if spent < _SHOW_AFTER_SECONDS or now - self._last < pause:
-            return
-        self._last = now
-        share = sum(self._fractions) / len(self._fractions)
-        left = f", {spent * (1 - share) / share:.0f} s left" if share > 0.02 else ""
-        bar = "#" * int(30 * share)
-        self._stream.write_over(f"{self._label} [{bar:<30}] {share:4.0%}  {spent:.0f} s{left}")
-        self._shown = True
-
-    def close(self) -> None:
-        """End the line."""
-        if self._shown:
-            spent = time.monotonic() - self._begin
-            share = sum(self._fractions) / len(self._fractions)
-            bar = "#" * int(30 * share)
-            self._stream.write_over(f"{self._label} [{bar:<30}] {share:4.0%}  {spent:.0f} s")
-            self._stream.end_line()
-
-
-def wants_text(progress: Any, has_callbacks: bool) -> bool:
+def wants_text(estimator: Any) -> bool:
     """Tell whether the plain line is to be shown: never beside callbacks that the user has set."""
-    if has_callbacks:
+    if getattr(estimator, "_skl_callbacks", None):
         return False
-    return is_terminal(sys.stderr) if progress == "auto" else bool(progress)
+    return is_terminal(sys.stderr) if estimator.progress == "auto" else bool(estimator.progress)
 
 
-class FitReporter:
-    """Pass progress on to scikit-learn's callbacks and to the plain line.
+@contextmanager
+def watch(
+    estimator: Any, what: str, count: int, engines: list[str], *, callbacks: bool = True
+) -> Iterator[Report]:
+    """Yield what tells everybody how far a fit is.
 
-    The root task has one subtask per chain, and each of those a hundred leaf tasks, one per cent.
+    Parameters
+    ----------
+    estimator : Estimator
+    what : str
+        What is counted, such as ``"chains"``.
+    count : int
+        How many of them run.
+    engines : list of str
+        What is compiled when they run for the first time.
+    callbacks : bool
+        Whether this is the part of a fit that callbacks are told about; there is one only.
+
+    Yields
+    ------
+    callable
+        ``report(number, fraction)``; true: a callback asks for the end. Any thread may call it.
+    """
+    name = type(estimator).__name__
+    label = name if count == 1 else f"{name}: {count} {what}"
+    text = TextProgress(label, count) if wants_text(estimator) else None
+    if estimator.progress is not False:
+        announce_compilation(name, engines)
+    heard = callbacks and getattr(estimator, "_skl_callbacks", None)
+    told = _Callbacks(estimator, what, count) if heard else None
+    lock = threading.Lock()
+
+    def report(number: int, fraction: float) -> bool:
+        with lock:
+            if text is not None:
+                text.update(number, fraction)
+            return told is not None and told.update(number, fraction)
+
+    try:
+        yield report
+    finally:
+        if told is not None:
+            told.close()
+        if text is not None:
+            text.close()
+    for engine in engines:
+        mark_compiled(engine)
+
+
+@contextmanager
+def watch_search(estimator: Any, engines: list[str]) -> Iterator[Callable[[Any], bool]]:
+    """Yield what tells everybody where a search is; nobody knows when it will end.
+
+    Callbacks are told about every step; one that asks for the end gets it.
+    """
+    text = SearchProgress(type(estimator).__name__) if wants_text(estimator) else None
+    if estimator.progress is not False:
+        announce_compilation(type(estimator).__name__, engines)
+    root = None
+    if getattr(estimator, "_skl_callbacks", None):
+        root = estimator._init_callback_context(max_subtasks=None)
+        root.call_on_fit_task_begin(estimator=estimator)
+
+    def report(best: Any) -> bool:
+        if text is not None:
+            text.update(best)
+        if root is None:
+            return False
+        step = root.subcontext(task_name="neighbourhood")
+        step.call_on_fit_task_begin(estimator=estimator)
+        return bool(step.call_on_fit_task_end(estimator=estimator))
+
+    try:
+        yield report
+    finally:
+        if root is not None:
+            root.call_on_fit_task_end(estimator=estimator)
+        if text is not None:
+            text.close()
+    for engine in engines:
+        mark_compiled(engine)
+
+
+class _Callbacks:
+    """Tell scikit-learn's callbacks.
+
+    The root task has a subtask for each thing counted, and each of those a hundred leaf tasks, one
+    per cent.
     """
 
-    def __init__(self, estimator: Any, n_chains: int, text: TextProgress | None) -> None:
-        self._estimator, self._text = estimator, text
-        self._root = estimator._init_callback_context(
-            max_subtasks=n_chains, sequential_subtasks=False
-        )
+    def __init__(self, estimator: Any, what: str, count: int) -> None:
+        self._estimator, self._what = estimator, what.removesuffix("s")
+        self._root = estimator._init_callback_context(max_subtasks=count, sequential_subtasks=False)
         self._root.call_on_fit_task_begin(estimator=estimator)
-        self._chains: list[Any] = [None] * n_chains
-        self._done = [0] * n_chains
+        self._parts: list[Any] = [None] * count
+        self._done = [0] * count
 
-    def __call__(self, chain: int, fraction: float) -> bool:
+    def update(self, number: int, fraction: float) -> bool:
         """Report; return whether a callback asks for the end."""
-        stop = False
-        if self._text is not None:
-            self._text.update(chain, fraction)
-        context = self._chains[chain]
+        stop, estimator = False, self._estimator
+        context = self._parts[number]
         if context is None:
-            context = self._root.subcontext(task_name="chain", task_id=chain, max_subtasks=_STEPS)
-            self._chains[chain] = context
-            context.call_on_fit_task_begin(estimator=self._estimator)
-        while self._done[chain] < int(_STEPS * fraction):
+            context = self._root.subcontext(
+                task_name=self._what, task_id=number, max_subtasks=_STEPS
+            )
+            self._parts[number] = context
+            context.call_on_fit_task_begin(estimator=estimator)
+        while self._done[number] < int(_STEPS * fraction):
             step = context.subcontext(task_name="percent")
-            step.call_on_fit_task_begin(estimator=self._estimator)
-            stop |= bool(step.call_on_fit_task_end(estimator=self._estimator))
-            self._done[chain] += 1
-        if self._done[chain] == _STEPS:
-            self._done[chain] += 1  # so that the end is told once
-            stop |= bool(context.call_on_fit_task_end(estimator=self._estimator))
+            step.call_on_fit_task_begin(estimator=estimator)
+            stop |= bool(step.call_on_fit_task_end(estimator=estimator))
+            self._done[number] += 1
+        if self._done[number] == _STEPS:
+            self._done[number] += 1  # so that the end is told once
+            stop |= bool(context.call_on_fit_task_end(estimator=estimator))
         return stop
 
     def close(self) -> None:
-        """Tell everybody that sampling is over."""
+        """Tell everybody that the fit is over."""
         self._root.call_on_fit_task_end(estimator=self._estimator)
-        if self._text is not None:
-            self._text.close()
-
-
-class SearchProgress:
-    """One line on the error stream about a search, whose end nobody knows."""
-
-    def __init__(self, label: str, stream: TextIO | None = None) -> None:
-        self._label, self._stream = label, QuietStream(stream)
-        self._begin = time.monotonic()
-        self._last = -math.inf
-        self._steps, self._shown = 0, False
-
-    def update(self, best: Any) -> bool:
-        """Show where the search is, if it is time to; never asks for the end."""
-        self._steps += 1
-        now = time.monotonic()
-        pause = 0.2 if self._stream.on_terminal else 5.0
-        if now - self._begin >= _SHOW_AFTER_SECONDS and now - self._last >= pause:
-            self._last, self._shown = now, True
-            self._stream.write_over(
-                f"{self._label}: {self._steps} neighbourhoods, best score {best.score:.1f} with "
-                f"{len(best.features)} features, {now - self._begin:.0f} s"
-            )
-        return False
-
-    def close(self) -> None:
-        """End the line."""
-        if self._shown:
-            self._stream.end_line()

@@ -2,32 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length
 
+from ..._memory import check_samples
+from ...likelihoods._contract import ResponseLaw
 from ...predictive.law import PredictiveLaw
-from .counts import check_count
-from .memory_guard import check_samples
+from ...predictive.mixture import Mixture
+from .inputs import validate_rows
+from .limits import check_count
 from .target import Target
 
 _N_SAMPLES = 1000  # of sample_predictive, where the posterior is not a number of draws
 
 
 class RegressorFace:
-    """Predictions from the predictive law of each output, and from draws of the functions."""
+    r"""Predictions from the predictive law of each output, and from draws of the functions.
+
+    Both are made here of posterior draws of kernel expansions: a new response is a mixture over
+    draws, :math:`\frac1T\sum_tp(y\mid f_t(x),\sigma_t)`, and its mean, variance, density and
+    quantiles are those of the mixture. Estimators with other posteriors say how they make them.
+    """
 
     _target: Target
+    _posterior: Any
+    _prepare: Any  # of the estimator: rows as kernels see them
 
     def _predictive(self, X: Any) -> list[PredictiveLaw]:
         """Return the law of each output; refuses an estimator that is not fitted."""
-        raise NotImplementedError
+        features = self._prepare(X)
+        draws, target, offset = self._posterior.draws, self._target, self._offset_at(X)
+        law = draws.likelihood
+        assert isinstance(law, ResponseLaw)
+        noise = draws.noise_variances.reshape(-1, 1)
+        parameters = draws.parameters.reshape(draws.n_draws, 1, -1)
+
+        def blocks() -> Iterator[tuple[slice, Mixture]]:
+            for block, latent in draws.latent_blocks(features):
+                yield block, Mixture.of_draws(law, latent + offset[block], noise, parameters)
+
+        return [
+            PredictiveLaw(blocks, len(features), target.centre[0], target.spread[0], draws.n_draws)
+        ]
 
     def _function_draws(self, X: Any, thin: int) -> np.ndarray:
         """Return draws of the mean, shape (draws, n, outputs), in scaled units."""
-        raise NotImplementedError
+        features = self._prepare(X)
+        draws, offset = self._posterior.draws.thinned(thin), self._offset_at(X)
+        found = [
+            draws.likelihood.mean(latent + offset[block])
+            for block, latent in draws.latent_blocks(features)
+        ]
+        return np.concatenate(found, axis=1)[..., None]
+
+    def _offset_at(self, X: Any) -> np.ndarray:
+        """Return what is added to the function at new rows."""
+        return self._target.offset(validate_rows(self, X, reset=False))
 
     def _together(self, parts: list[np.ndarray]) -> np.ndarray:
         """Return one array per output as one, the outputs last."""

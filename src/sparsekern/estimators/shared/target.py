@@ -1,16 +1,86 @@
-"""Real responses: their centre and spread, and the sentences that unusable ones get."""
+r"""Responses: their centre and spread, counts and their exposure, and sentences for unusable ones.
+
+The exposure of counts is a column of X: :math:`E[y_i]=e_i\,e^{f(x_i)}`. Its logarithm is added to
+the function, and the column is no feature of the kernel (:class:`.inputs.Inputs`).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.utils.validation import check_array
 
+from ...likelihoods.table import Requires, find_law, offered
 from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
-from .validation import refuse_dates
+from .inputs import refuse_dates
+from .settings import as_floats
+
+
+def resolve_law(estimator: Any, requires: Requires, degrees_of_freedom: Any) -> Any:
+    """Return the law of the response that the parameters ``noise`` and ``counts`` ask for.
+
+    Parameters
+    ----------
+    estimator : Estimator
+    requires : Requires
+        What its engine needs of a law.
+    degrees_of_freedom : float, sequence of float or "learned"
+        Of Student's law.
+    """
+    name = type(estimator).__name__
+    if estimator.counts is not None:
+        law = find_law("counts", estimator.counts, ("counts",), requires, name)
+        if estimator.noise != "gaussian":
+            raise ValueError(
+                f"noise={estimator.noise!r} is for real responses and counts={law.name!r} for "
+                "counts; leave noise at its default, or counts=None."
+            )
+        return law()
+    law = find_law("noise", estimator.noise, ("reals",), requires, name)
+    if "degrees of freedom" not in law.provides:
+        return law()
+    if isinstance(degrees_of_freedom, str):  # "learned"
+        return law()
+    return law([float(value) for value in np.atleast_1d(degrees_of_freedom)])
+
+
+def find_exposure(estimator: Any, law: Any) -> int | None:
+    """Return the position of the column that the parameter ``offset`` names, or None."""
+    asked = estimator.offset
+    if asked is None:
+        return None
+    if law.support != "counts":
+        laws = " or ".join(f"counts={name!r}" for name in offered(("counts",), (frozenset(),)))
+        raise ValueError(
+            f"offset={asked!r} is for counts, not for noise={law.name!r}; leave offset=None, or "
+            f"use {laws}."
+        )
+    names = getattr(estimator, "feature_names_in_", None)
+    if isinstance(asked, str):
+        if names is None or asked not in list(names):
+            known = "X has no column names" if names is None else f"X has {list(names)!r}"
+            raise ValueError(
+                f"offset={asked!r} names no column of X: {known}; give a name or a position."
+            )
+        asked = list(names).index(asked)
+    count = estimator.n_features_in_
+    whole = isinstance(asked, Integral) and not isinstance(asked, bool)
+    if not whole or not 0 <= int(asked) < count:
+        raise ValueError(
+            f"offset must be None, the name or the position of a column of X (0 to {count - 1}), "
+            f"got {asked!r}."
+        )
+    if count == 1:
+        raise ValueError(
+            f"offset={estimator.offset!r} is the only column of X; there must be another as a "
+            "feature."
+        )
+    return int(asked)
 
 
 def measure_response(y: Any, robust: bool = False) -> tuple[np.ndarray, float, float]:
@@ -46,24 +116,42 @@ def measure_response(y: Any, robust: bool = False) -> tuple[np.ndarray, float, f
     return y, centre, spread
 
 
+def _check_counts(y: np.ndarray, law: Any) -> None:
+    """Raise unless y holds counts."""
+    if (y < 0).any() or (y != np.round(y)).any():
+        raise ValueError(
+            f"counts={law.name!r} needs whole numbers from 0 on as y; leave counts=None for other "
+            "responses."
+        )
+
+
 @dataclass(frozen=True)
 class Target:
-    """Real responses as the models see them: centred and scaled, one column per output.
+    """Responses as the models see them: one column per output, real ones centred and scaled.
 
     Attributes
     ----------
     centre, spread : ndarray of shape (n_outputs,)
     single : bool
         Whether the user gave one output as a vector.
+    exposure : int or None
+        Of counts: the column of X with their exposure.
+    exposure_name : str
+        What the user calls it.
+    log_rate : float
+        Of counts: the logarithm of their mean, over that of the exposure.
     """
 
     centre: np.ndarray
     spread: np.ndarray
     single: bool = True
+    exposure: int | None = None
+    exposure_name: str = ""
+    log_rate: float = 0.0
 
     @classmethod
     def measured(cls, y: Any, robust: bool = False) -> tuple[Target, np.ndarray]:
-        """Return the scale of y and y on it, one column per output."""
+        """Return the scale of real responses, and these on it, one column per output."""
         y = np.asarray(y)
         columns = [measure_response(column, robust) for column in np.reshape(y, (len(y), -1)).T]
         target = cls(
@@ -72,6 +160,57 @@ class Target:
             y.ndim == 1,
         )
         return target, target.scaled(np.column_stack([column for column, _, _ in columns]))
+
+    @classmethod
+    def of_law(cls, estimator: Any, X: np.ndarray, y: Any, law: Any) -> tuple[Target, np.ndarray]:
+        """Return how a law sees one output, and the responses as it sees them.
+
+        Real responses are centred and scaled, by median and median deviation (those of a Gaussian)
+        where the law has heavy tails: a few gross errors shall not squeeze all other responses
+        together. Counts stay; their function has the log of their mean as an offset.
+        """
+        column = find_exposure(estimator, law)
+        if law.support != "counts":
+            target, response = cls.measured(y, "heavy tails" in law.provides)
+            return target, response[:, 0]
+        y, centre, _ = measure_response(y)
+        _check_counts(y, law)
+        names = getattr(estimator, "feature_names_in_", None)
+        named = "" if column is None else repr(column if names is None else str(names[column]))
+        target = cls(np.zeros(1), np.ones(1), exposure=column, exposure_name=named)
+        mean = float(logsumexp(target.log_exposure(X)) - np.log(len(y)))
+        return (
+            cls(np.zeros(1), np.ones(1), True, column, named, float(np.log(centre)) - mean),
+            y,
+        )
+
+    def log_exposure(self, X: np.ndarray) -> np.ndarray:
+        """Return the logarithm of the exposure of every row, zero without such a column."""
+        if self.exposure is None:
+            return np.zeros(len(X))
+        exposure = X[:, self.exposure]
+        if not (exposure > 0).all():
+            raise ValueError(
+                f"The exposure, column {self.exposure_name} of X, must be positive; its smallest "
+                f"value is {exposure.min():g}. Drop such rows, or leave offset=None."
+            )
+        return np.log(exposure)
+
+    def offset(self, X: np.ndarray) -> np.ndarray:
+        """Return what is added to the function at every row: log rate and log exposure."""
+        return self.log_rate + self.log_exposure(X)
+
+    def law_of_rows(
+        self, law: Any, X: np.ndarray, noise_prior: tuple[float, float]
+    ) -> tuple[Any, tuple[float, float] | None]:
+        """Return a law for chains on these rows, and the noise prior that is left to the model.
+
+        Counts carry what is added to the function, and the prior of their dispersion.
+        """
+        noise_prior = as_floats(noise_prior)
+        if law.support != "counts":
+            return law, noise_prior
+        return type(law)(self.offset(X), noise_prior), None
 
     def scaled(self, y: np.ndarray) -> np.ndarray:
         """Return responses, the outputs last, on the scale of the models."""

@@ -15,7 +15,7 @@ from ..chains.runner import ChainRun
 from .sampler import DoublySparseSampler
 
 MOVES = (
-    "birth", "death", "swap", "feature_birth", "feature_death", "feature_swap", "bandwidth",
+    "birth", "death", "swap", "feature_birth", "feature_death", "feature_swap", "length_scale",
     "feature_pair", "temperature_swap", "joint",
 )  # fmt: skip
 

@@ -76,14 +76,14 @@ class DoublySparseSampler:
         self._corrected = "working response" not in model.likelihood.provides
         if model.spike_variance is not None and self._corrected:
             raise ValueError(
-                f"spike_variance={model.spike_variance:g} cannot be used with the "
+                f"A spike of variance {model.spike_variance:g} cannot be used with the "
                 f"{model.likelihood.name} likelihood, which lacks: working response; leave "
-                "spike_variance=None."
+                "priors with spike=None."
             )
         if model.spike_variance is not None and latents > 1:
             raise ValueError(
-                f"spike_variance={model.spike_variance:g} cannot be used with the "
-                f"{model.likelihood.name} likelihood; leave spike_variance=None, or use "
+                f"A spike of variance {model.spike_variance:g} cannot be used with the "
+                f"{model.likelihood.name} likelihood; leave priors with spike=None, or use "
                 "likelihood='logit', which has a model for each class."
             )
         self.model, self.features, self.response = model, features, response
@@ -278,7 +278,7 @@ class DoublySparseSampler:
     def _break_down(self) -> None:
         raise FloatingPointError(
             "Sampling broke down numerically: the latent variables are no longer finite. "
-            "Rescale the inputs (standardize=True), or give a slab_prior of smaller rate."
+            "Rescale the inputs (standardize=True), or give priors with a slab of smaller rate."
         )
 
     def fingerprint_parts(self) -> list[Any]:

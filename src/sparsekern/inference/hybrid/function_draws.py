@@ -23,12 +23,12 @@ from scipy.spatial.distance import cdist
 
 from ..._jit import jit
 from ...kernels.evaluate import LAPLACIAN, MATERN32, RBF
+from ...predictive.even_draws import even_draws
 from ._contract import Backend, Batch
 from .compiled import pick
 from .inner_laplace import _evaluate, _scratch
 from .laplace_backend import LaplaceBackend
 from .posterior import GlobalPosterior, LocalPosterior, WeightedModel
-from .rules import even_draws
 from .scoring import Features
 
 _COSINES = 64

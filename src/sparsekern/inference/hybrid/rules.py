@@ -12,13 +12,11 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from scipy.special import ndtri
 
 from ._contract import BOX
 
 _REACH = 1.1
 _MOST_CORNERS = 4  # parameters
-_STEPS = (0.7548776662466927, 0.5698402909980532)  # 1/g and 1/g^2 with g^3 = g + 1
 
 
 def composite_rule(modes: np.ndarray, hessians: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -41,21 +39,6 @@ def normal_draws(
     """Return draws of N(mode, H^-1) and equal weights."""
     offsets = rng.standard_normal((count, len(mode)))
     return np.clip(mode + offsets @ _roots(hessian[None])[0].T, *BOX), np.full(count, 1.0 / count)
-
-
-def even_draws(weights: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    r"""Return components and standard normal values of ``count`` draws from a mixture.
-
-    The two are independent and spread evenly: draw t takes the component in whose share of [0, 1)
-    :math:`\{\frac12+t/g\}` lies, and the normal quantile of :math:`\{\frac12+t/g^2\}`, with
-    :math:`g^3=g+1` and :math:`\{\cdot\}` the fractional part. Any number of the first draws is
-    spread evenly as well.
-    """
-    places = 0.5 + np.outer(np.arange(count), _STEPS)
-    shares, levels = (places - np.floor(places)).T
-    edges = np.cumsum(weights)
-    chosen = np.searchsorted(edges / edges[-1], shares, side="right")
-    return np.minimum(chosen, len(weights) - 1), ndtri(levels)
 
 
 def parameter_rule(

@@ -20,15 +20,15 @@ _RUNS = {
 _LOST = {
     "polya_gamma": (
         "A chain left the range of floating point: nothing holds the coefficients, or everything "
-        "does. Leave scale at its default, or choose one nearer to it."
+        "does. Leave priors.scale at its default, or choose one nearer to it."
     ),
     "latent_noise": (
         "A chain left the range of floating point: the classes are separated so widely that "
-        "nothing holds the noise. Leave noise_prior at its default, or raise its shape."
+        "nothing holds the noise. Leave priors.noise at its default, or raise its shape."
     ),
     "least_squares": (
         "A chain left the range of floating point: the noise is next to nothing beside the "
-        "responses. Leave noise_prior at its default, or raise its rate."
+        "responses. Leave priors.noise at its default, or raise its rate."
     ),
 }
 _FIRST_LOG_STEP = -0.7  # about 0.5

@@ -1,1 +1,1 @@
-"""Sparse models by evidence: vectors enter, are weighed anew and leave, one at a time."""
+"""Sparse models by evidence: vectors enter, change their weight and leave, one at a time."""

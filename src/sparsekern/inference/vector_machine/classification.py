@@ -109,6 +109,12 @@ class FittedClassifier:
             refuse_overflow(kernel)
         return out
 
+    def log_density(self, features: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Return the log probability of the labels of new rows."""
+        positive = self.probability(features)
+        own = np.where(labels > 0, positive, 1.0 - positive)
+        return np.log(np.maximum(own, np.finfo(np.float64).tiny))
+
 
 def find_candidates(
     features: np.ndarray, labels: np.ndarray | None, rows: np.ndarray

@@ -38,6 +38,11 @@ class FittedMultinomial:
         """Return the probability of every class."""
         return mean_softmax(*self.expansion.moments(features))
 
+    def log_density(self, features: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return the log probability of the classes of new rows."""
+        own = self.probability(features)[np.arange(len(codes)), codes.astype(np.intp)]
+        return np.log(np.maximum(own, np.finfo(np.float64).tiny))
+
 
 def fit_multinomial(
     kernel: Kernel,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_choice, check_flag, check_positive
+from ..._memory import require_memory
 from ...inference.multiple_kernel.fits import (
     Asked,
     FitRecord,
@@ -19,42 +22,36 @@ from ...inference.multiple_kernel.fits import (
 )
 from ...inference.multiple_kernel.kernel_stack import KernelStack, make_kernels
 from ...inference.multiple_kernel.latent import Latent
+from ...predictive.even_draws import N_DRAWS
 from ..shared.candidates import resolve_candidates
-from ..shared.counts import check_count
 from ..shared.estimator import Estimator
-from ..shared.memory_guard import require_memory
-from ..shared.progress import TextProgress, wants_text
-from ..shared.sampling import warn_caller
-from ..shared.validation import validate_rows
-from ..vector_machine.weight_draws import N_DRAWS
+from ..shared.inputs import validate_rows
+from ..shared.limits import check_count
+from ..shared.progress import watch
+from ..shared.words import warn_caller
 
 _NUMBERS_AT_A_TIME = 4_000_000
 _WHOLE_COPIES, _COLUMN_COPIES = 3, 3  # of a kernel matrix, or of the columns, besides kernels
 _SHORT_STARTS = 15
 _LEAST_FITTED_VARIANCE = 0.01
-LARGE = 2000  # rows, beyond which landmarks=None means so many:
-LANDMARKS = 200
+_NOISE_PRIORS = {"per_kernel": (0.2, 0.2), "shared": (1.0, 1.0)}  # shape and rate
+LARGE = 2000  # rows, beyond which candidates=None means this many of them:
+CANDIDATES = 200
 
 
 class MultipleKernelModel(Estimator):
     """Base of the estimators; subclasses say what the targets are and how to read predictions."""
 
-    kernel: Any
     length_scale: Any
     vectors: str
     share: str
-    kernel_sparsity: bool | None
-    sample_sparsity: bool
-    nonnegative: bool
-    landmarks: Any
+    candidates: Any
     normalize: bool
-    standardize: bool
     n_init: int
     max_iter: int
     tol: float
     progress: Any
     random_state: Any
-    _mark_of_a_fit = "elbo_"
 
     def __sklearn_tags__(self) -> Any:
         """Precomputed kernels may be several."""
@@ -62,34 +59,44 @@ class MultipleKernelModel(Estimator):
         tags.input_tags.three_d_array = self._is_precomputed()
         return tags
 
-    def _check_parameters(self, noise_prior: tuple[float, float], sparse: bool = True) -> Asked:
-        """Return what is asked for; refuse what cannot be. ``sparse``: unless the user says."""
+    def _check_parameters(
+        self, noise_prior: tuple[float, float] | None = None, sparse: bool = True
+    ) -> Asked:
+        """Return what is asked for; refuse what cannot be.
+
+        Parameters
+        ----------
+        noise_prior : (float, float) or None
+            Shape and rate; None: those of ``vectors``.
+        sparse : bool
+            Whether kernels may leave the model if the user does not say.
+        """
         check_choice("vectors", self.vectors, ("per_kernel", "shared"))
         check_choice("share", self.share, ("kernel_weights", "sample_weights"))
-        for name in ("sample_sparsity", "nonnegative", "normalize", "standardize"):
-            check_flag(name, getattr(self, name))
-        if self.kernel_sparsity is not None:
-            sparse = check_flag("kernel_sparsity", self.kernel_sparsity)
         check_choice("progress", self.progress, ("auto", True, False))
+        for name in ("normalize", "standardize"):
+            check_flag(name, getattr(self, name))
+        priors = self._group("priors")
         if self.vectors == "per_kernel" and self.share == "sample_weights":
             raise ValueError(
                 "share='sample_weights' cannot be combined with vectors='per_kernel', where every "
-                "kernel and output has sample weights of its own; use share='kernel_weights', or "
+                "kernel and output has its own sample weights; use share='kernel_weights', or "
                 "vectors='shared'."
             )
-        if self.vectors == "per_kernel" and self.nonnegative:
+        if self.vectors == "per_kernel" and priors.nonnegative:
             raise ValueError(
-                "nonnegative=True cannot be combined with vectors='per_kernel', whose kernels are "
-                "weighed by variances, which are never negative; leave it False, or use "
-                "vectors='shared'."
+                "priors with nonnegative=True cannot be combined with vectors='per_kernel', whose "
+                "kernels are weighted by variances, which are never negative; leave it False, or "
+                "use vectors='shared'."
             )
+        shape, rate = _NOISE_PRIORS[self.vectors] if noise_prior is None else noise_prior
         return Asked(
             share=self.share,
-            kernel_sparsity=sparse,
-            sample_sparsity=bool(self.sample_sparsity),
-            nonnegative=bool(self.nonnegative),
+            kernel_sparsity=sparse if priors.kernel_sparsity is None else priors.kernel_sparsity,
+            sample_sparsity=priors.sample_sparsity,
+            nonnegative=priors.nonnegative,
             normalize=bool(self.normalize),
-            noise_prior=noise_prior,
+            noise_prior=(shape, 1.0 / rate),
             n_init=check_count("n_init", self.n_init),
             max_iter=check_count("max_iter", self.max_iter),
             tolerance=check_positive("tol", self.tol),
@@ -108,20 +115,16 @@ class MultipleKernelModel(Estimator):
             )
         return X, y
 
-    def _prepare_training(self, X: np.ndarray) -> np.ndarray:
-        """Return the rows as kernels see them, and take note of how to prepare new ones.
-
-        Rows, which are kept, are in memory of our own; precomputed kernels are only read.
-        """
+    def _prepare_training(self, X: np.ndarray, exposure: int | None = None) -> np.ndarray:
+        """Return the rows as kernels see them; precomputed kernels, only read, are not copied."""
         if self._is_precomputed():
-            self._standardizer = None
             return X.reshape(*X.shape[:2], -1)
-        return np.ascontiguousarray(super()._prepare_training(X))
+        return np.ascontiguousarray(super()._prepare_training(X, exposure))
 
     def _prepare(self, X: Any, order: Literal["C", "F"] = "C") -> np.ndarray:
         if not self._is_precomputed():
             return super()._prepare(X, order)
-        check_is_fitted(self, self._mark_of_a_fit)
+        check_is_fitted(self)
         X = validate_rows(self, X, reset=False, allow_nd=True)
         if X.ndim > 3 or X.size != X.shape[0] * X.shape[1] * self._stack.count:
             raise ValueError(
@@ -143,16 +146,16 @@ class MultipleKernelModel(Estimator):
                 "leave it at its default."
             )
         n, count = len(features), features.shape[2] if kernels is None else len(kernels)
-        wanted = self.landmarks
+        wanted = self.candidates
         if wanted is None and n > LARGE and not precomputed:
-            wanted = LANDMARKS
+            wanted = CANDIDATES
             warn_caller(
-                f"{type(self).__name__} compares the {n} rows with {LANDMARKS} landmarks among "
-                f"them: with all rows the time of a fit grows with their cube. Set landmarks, for "
-                f"example landmarks={2 * LANDMARKS} to be slower and better; landmarks={n} takes "
-                "all."
+                f"{type(self).__name__} compares the {n} rows with {CANDIDATES} candidates among "
+                "them: with all rows the time of a fit grows with their cube. Set candidates, for "
+                f"example candidates={2 * CANDIDATES} to be slower and better; candidates={n} "
+                "takes all."
             )
-        chosen = resolve_candidates(wanted, features, precomputed, rng, "landmarks")
+        chosen = resolve_candidates(wanted, features, precomputed, rng)
         if chosen is not None and len(chosen) == n:
             chosen = None
         self._require_room(n, count, None if chosen is None else len(chosen))
@@ -162,16 +165,16 @@ class MultipleKernelModel(Estimator):
             stack.check_definite(features)
         return stack
 
-    def _require_room(self, n: int, count: int, landmarks: int | None) -> None:
+    def _require_room(self, n: int, count: int, candidates: int | None) -> None:
         """Refuse kernels that cannot be held."""
-        if landmarks is None:
+        if candidates is None:
             numbers = (2 * count + _WHOLE_COPIES) * float(n) ** 2
             what = f"{count} kernels of {n} x {n} numbers"
-            remedy = f"use landmarks={LANDMARKS}, or a sample of the rows"
+            remedy = f"use candidates={CANDIDATES}, or a sample of the rows"
         else:
-            numbers = _COLUMN_COPIES * float(n) * count * landmarks
-            what = f"the columns of {count} kernels at {n} rows and {landmarks} landmarks"
-            remedy = f"use landmarks={max(1, landmarks // 4)}, or a sample of the rows"
+            numbers = _COLUMN_COPIES * float(n) * count * candidates
+            what = f"the columns of {count} kernels at {n} rows and {candidates} candidates"
+            remedy = f"use candidates={max(1, candidates // 4)}, or a sample of the rows"
         require_memory(8.0 * numbers, type(self).__name__, what, remedy)
 
     # the fit
@@ -190,35 +193,36 @@ class MultipleKernelModel(Estimator):
             )
         rng = np.random.default_rng(state.randint(2**31 - 1))
         fit = fit_per_kernel if self.vectors == "per_kernel" else fit_shared
-        report, text = self._reporter(asked)
         functions: Functions
-        try:
+        with self._iterations(asked) as report:
             functions, record = fit(stack, features, targets, asked, rng, report)
-        finally:
-            if text is not None:
-                text.close()
         self._stack, self._functions = stack, functions
         self._set_attributes(record)
-        self._warn_about(record, asked, isinstance(targets, np.ndarray))
+        self._warn_about(record, isinstance(targets, np.ndarray))
         return record
 
-    def _reporter(self, asked: Asked) -> tuple[Any, TextProgress | None]:
-        text = None
-        if wants_text(self.progress, False):
-            text = TextProgress(type(self).__name__, 1)
+    @contextmanager
+    def _iterations(self, asked: Asked) -> Iterator[Callable[[], None]]:
+        """Yield what is to be called after every iteration."""
         if self.vectors == "per_kernel":
             total = _SHORT_STARTS * asked.n_init + asked.max_iter
         else:
             total = asked.max_iter * (asked.n_init + 1)
         done = 0
+        with watch(self, "fits", 1, []) as tell:
 
-        def report() -> None:
-            nonlocal done
-            done += 1
-            if text is not None:
-                text.update(0, min(done / total, 1.0))
+            def report() -> None:
+                nonlocal done
+                done += 1
+                # at the end of the count there is no telling whether the fit is over
+                if tell(0, min(done / total, 0.99)):
+                    raise RuntimeError(
+                        f"A callback ended {type(self).__name__} before the fit was done, and "
+                        "there is nothing to keep; let it run longer."
+                    )
 
-        return report, text
+            yield report
+            tell(0, 1.0)
 
     def _set_attributes(self, record: FitRecord) -> None:
         single = len(record.weights) == 1
@@ -229,11 +233,11 @@ class MultipleKernelModel(Estimator):
         self.active_vectors_ = record.active_vectors
         self.converged_ = record.converged
         self.n_iter_ = len(record.path)
-        self.elbo_path_ = record.path
-        self.elbo_stages_ = np.array(record.stages, dtype=np.int64)
-        self.elbo_ = record.bound
+        self.evidence_path_ = record.path
+        self.evidence_stages_ = np.array(record.stages, dtype=np.int64)
+        self.log_evidence_ = record.bound
 
-    def _warn_about(self, record: FitRecord, asked: Asked, of_unit_variance: bool) -> None:
+    def _warn_about(self, record: FitRecord, of_unit_variance: bool) -> None:
         if not record.converged:
             warn_caller(
                 f"the fit ended after max_iter={self.max_iter} iterations of a stage before its "
@@ -241,12 +245,13 @@ class MultipleKernelModel(Estimator):
                 ConvergenceWarning,
             )
         if of_unit_variance and float(record.fitted.var(axis=0).max()) < _LEAST_FITTED_VARIANCE:
+            priors = self._group("priors")
+            sparse = priors.kernel_sparsity or priors.sample_sparsity
             remedy = (
-                "no kernel seems to be related to y"
-                if self.vectors == "per_kernel"
-                or not (self.kernel_sparsity or self.sample_sparsity)
-                else "the sparse priors may have emptied the model: try kernel_sparsity=False, "
-                "sample_sparsity=False or vectors='per_kernel'"
+                "the sparse priors may have emptied the model: try priors with "
+                "kernel_sparsity=False and sample_sparsity=False, or vectors='per_kernel'"
+                if self.vectors == "shared" and sparse
+                else "no kernel seems to be related to y"
             )
             warn_caller(f"the fitted function has less than 1 % of the variance of y; {remedy}.")
 

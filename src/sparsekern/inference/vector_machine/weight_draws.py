@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...inference.hybrid.rules import even_draws
-from ...inference.vector_machine.expansion import KernelExpansion
-from ...inference.vector_machine.multinomial_expansion import MultinomialExpansion
+from ...predictive.even_draws import N_DRAWS, even_draws
+from .expansion import KernelExpansion
+from .multinomial_expansion import MultinomialExpansion
 
-N_DRAWS = 1000  # without thinning
 _BLOCK_NUMBERS = 4_000_000
 
 
@@ -31,7 +30,7 @@ def expansion_draws(
     features : ndarray of shape (n, p)
     thin : int
     stream : int
-        Models of one class each have draws of their own.
+        Which of several sets of draws: models of one class each draw apart.
     """
     chosen, _ = even_draws(np.array([weight for weight, _ in models]), N_DRAWS)
     draws = np.arange(0, N_DRAWS, thin)

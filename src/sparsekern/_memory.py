@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .counts import check_count
+from ._checks import check_count
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SMALL = 256 * 2**20  # needs below are not looked into

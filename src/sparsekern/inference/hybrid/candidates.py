@@ -6,36 +6,34 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from ...inference.feature_search.graph import (
+from ..feature_search.graph import (
     MOST_FEATURES,
     FeatureGraph,
     correlation_graph,
     largest_correlation,
 )
-from ...inference.feature_search.row_order import content_order
-from ...inference.feature_search.screening import marginal_scores
-from ...inference.feature_search.subsample import spread_over_classes, spread_over_response
-from ...inference.hybrid._contract import Backend
-from ...inference.hybrid.cpu import CpuBackend
-from ...inference.hybrid.evidence import ParameterPrior
-from ...inference.hybrid.scoring import Features
-from ...inference.hybrid.screening import univariate_evidence
-from ...inference.hybrid.search import HybridSearch
+from ..feature_search.row_order import content_order
+from ..feature_search.screening import marginal_scores
+from ..feature_search.subsample import spread_over_classes, spread_over_response
+from ._contract import Backend
+from .cpu import CpuBackend
+from .evidence import ParameterPrior
+from .scoring import Features
+from .screening import univariate_evidence
+from .search import HybridSearch
 
 _SWAP_CORRELATION = 0.9  # beyond which features are exchanged unless told otherwise
 _SWAP_NEIGHBORS = 5
 _SCREEN_ROWS = 200
 _LEAST_SHARE = 0.05  # of the rows of a search, for a class that is rarer
 _NOISE_OF_LOG_COUNTS = (1.0, 0.1)  # shape and rate, of the scaled logarithms
-GRIDS = ("value", "winsorized", "probability", "random")
 
 
 def in_content_order(
     features: np.ndarray, response: Any, search_rows: int, screen: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return data of which some rows will stand for all in an order of their own.
+    """Return data of which some rows will stand for all in the order of their contents.
 
     It does not depend on how the data were sorted: whatever takes the first of several equal rows
     below then takes one by chance, and the same. Data that are used as a whole stay as they are.
@@ -47,12 +45,17 @@ def in_content_order(
     return np.ascontiguousarray(features[order]), response[order]
 
 
-def rows_to_search(response: np.ndarray, count: int, grid: str, seed: Any) -> np.ndarray:
-    """Return the rows that a search works on, sorted: ``count`` of them or all."""
+def rows_to_search(
+    response: np.ndarray, count: int, grid: str, rng: np.random.RandomState
+) -> np.ndarray:
+    """Return the rows that a search works on, sorted: ``count`` of them or all.
+
+    ``grid`` says how they are spread: over classes, over the values of the response, or at random.
+    """
     if len(response) <= count:
         return np.arange(len(response))
     if grid == "random":
-        return np.sort(check_random_state(seed).permutation(len(response))[:count])
+        return np.sort(rng.permutation(len(response))[:count])
     if grid == "classes":
         return spread_over_classes(response, count, _LEAST_SHARE)
     return spread_over_response(response, count, 1, grid)

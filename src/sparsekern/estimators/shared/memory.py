@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..._memory import available_bytes, held_bytes, require_memory
 from ...inference.chains.plan import Plan, Sampler
 from ...inference.chains.runner import Chain
-from .counts import MOST_SWEEPS
-from .memory_guard import available_bytes, held_bytes, require_memory
+from .limits import MOST_SWEEPS
 
 _LEAST_OF_A_DRAW = 100  # bytes, of any model
 _COPIES = 4  # of the draws: those of each chain, all side by side, and what is made of them

@@ -1,4 +1,4 @@
-"""Checks of what is given as X, with the columns named where X has names."""
+"""What is given as X: checks that name the columns, and the way from there to the kernels."""
 
 from __future__ import annotations
 
@@ -86,3 +86,61 @@ def _kind_of(column: Any, dtype: Any) -> str | None:
 def _listed(names: list[Any]) -> str:
     shown = ", ".join(repr(name) for name in names[:10])
     return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"
+
+
+class Standardizer:
+    """Centre every column and divide it by its standard deviation (constant columns: by one).
+
+    Sums are taken after division by the largest absolute value, so that columns near the limits
+    of floating point neither overflow nor vanish.
+    """
+
+    def __init__(self, features: np.ndarray) -> None:
+        largest = np.abs(features).max(axis=0)
+        self._largest = np.where(largest > 0, largest, 1.0)
+        scaled = features / self._largest
+        self._mean = scaled.mean(axis=0)
+        deviation = scaled.std(axis=0)
+        # rounding leaves a constant column with a deviation of a few units in the last place
+        constant = deviation <= 8 * np.finfo(np.float64).eps * np.abs(self._mean)
+        self._deviation = np.where(constant | (deviation == 0), 1.0, deviation)
+
+    def __call__(self, features: np.ndarray) -> np.ndarray:
+        """Return the columns on the common scale."""
+        with np.errstate(over="ignore"):  # absurdly far points end at infinity: distance is too
+            scaled = features / self._largest
+            scaled -= self._mean
+            scaled /= self._deviation
+            return scaled
+
+
+class Inputs:
+    """Rows on their way from the user to the kernels, the same way in ``fit`` and afterwards.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, p)
+        Training rows, validated.
+    standardize : bool
+    exposure : int or None
+        A column that is no feature of the kernels: it is set to zero, so that no distance sees it.
+    """
+
+    def __init__(self, rows: np.ndarray, standardize: bool, exposure: int | None = None) -> None:
+        self.exposure = exposure
+        self._scale = Standardizer(self.without_exposure(rows)) if standardize else None
+
+    def without_exposure(self, rows: np.ndarray) -> np.ndarray:
+        """Return the rows with zeros where the exposure stands."""
+        if self.exposure is None:
+            return rows
+        rows = rows.copy(order="K")
+        rows[:, self.exposure] = 0.0
+        return rows
+
+    def __call__(self, rows: np.ndarray, order: Literal["C", "F"] = "C") -> np.ndarray:
+        """Return rows as kernels see them, by row or (``"F"``) by feature."""
+        rows = self.without_exposure(rows)
+        if self._scale is not None:
+            rows = self._scale(rows)
+        return np.require(rows, requirements=[order, "A", "W"])

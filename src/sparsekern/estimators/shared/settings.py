@@ -1,0 +1,137 @@
+"""Parameters of an estimator that belong together, such as its priors: small frozen groups.
+
+A constructor takes a group, or None for its defaults. scikit-learn reaches what is inside by two
+underscores: ``set_params(priors__scale=(2, 0.1))``, or ``"moves__active_set"`` in a grid search.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+from ..._checks import check_choice, check_flag, check_pair, check_positive, check_share
+from .limits import IN_A_SWEEP, check_count
+
+SHAPE_RATE = "(shape, rate)"
+_MOVES_TIMES_ROWS = 2 * 10**7  # in one sweep; a rough guard, not a promise of seconds
+
+
+def as_floats(pair: Any) -> tuple[float, float]:
+    """Return a pair as floats: for other types of numbers compiled code is compiled once more."""
+    first, second = pair
+    return float(first), float(second)
+
+
+def in_a_sweep(default: Any, most: int, lowest: int = 1) -> Any:
+    """Return the field of a number of moves or scans that every sweep makes."""
+    return field(default=default, metadata={"most": most, "lowest": lowest})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Base of the groups: a value that cannot be is refused when a group is made."""
+
+    def __post_init__(self) -> None:
+        """Check every value; subclasses add what goes beyond numbers of moves."""
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if "most" in part.metadata and value is not None:
+                check_count(
+                    self._spoken(part.name), value, part.metadata["lowest"],
+                    part.metadata["most"], IN_A_SWEEP,
+                )  # fmt: skip
+
+    def _spoken(self, name: str) -> str:
+        return f"{type(self).__name__}.{name}"
+
+    def _check_pairs(self, *names: str, meaning: str = SHAPE_RATE) -> None:
+        for name in names:
+            check_pair(self._spoken(name), getattr(self, name), meaning)
+
+    def _check_positive(self, *names: str) -> None:
+        for name in names:
+            check_positive(self._spoken(name), getattr(self, name))
+
+    def _check_shares(self, *names: str) -> None:
+        for name in names:
+            check_share(self._spoken(name), getattr(self, name))
+
+    def _check_flags(self, *names: str) -> None:
+        for name in names:
+            check_flag(self._spoken(name), getattr(self, name))
+
+    def _check_counts(self, *names: str, lowest: int = 1, most: int | None = None, why: str = ""):
+        for name in names:
+            check_count(self._spoken(name), getattr(self, name), lowest, most, why)
+
+    def _check_choice(self, name: str, *choices: Any) -> None:
+        check_choice(self._spoken(name), getattr(self, name), choices)
+
+    def _check_degrees_of_freedom(self) -> None:
+        value = self.degrees_of_freedom  # type: ignore[attr-defined]
+        name = self._spoken("degrees_of_freedom")
+        if isinstance(value, str):
+            check_choice(name, value, ("learned",))
+            return
+        for number in value if isinstance(value, Iterable) else [value]:
+            check_positive(name, number)
+
+    def check_moves(self, n_rows: int) -> None:
+        """Refuse a sweep of very many moves; each looks at every row.
+
+        Ctrl-C does not wait for a sweep, but draws, checkpoints and the end of the process do.
+        """
+        most = max(100, _MOVES_TIMES_ROWS // max(1, n_rows))
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if "most" in part.metadata and value is not None and value > most:
+                raise ValueError(
+                    f"{self._spoken(part.name)} must be at most {most} with {n_rows} rows, got "
+                    f"{value!r}: {IN_A_SWEEP}."
+                )
+
+    # what scikit-learn asks of whatever is inside an estimator
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the values by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Nothing is deeper.
+
+        Returns
+        -------
+        dict
+        """
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    def __sklearn_clone__(self) -> Self:
+        return copy.deepcopy(self)
+
+
+def check_group(name: str, given: Any, kind: type[Settings]) -> Any:
+    """Return a group of parameters: the one given, or that of the defaults for None."""
+    if given is None:
+        return kind()
+    if type(given) is not kind:  # a group with more in it would be half ignored
+        raise TypeError(
+            f"{name} must be a sparsekern.settings.{kind.__name__} or None, got {given!r} of type "
+            f"{type(given).__name__}. Write {name}={kind.__name__}(...), or change single values "
+            f"by set_params({name}__{fields(kind)[0].name}=...)."
+        )
+    return given
+
+
+def change_group(name: str, group: Settings, changes: dict[str, Any]) -> Settings:
+    """Return the group with some values changed."""
+    known = sorted(group.get_params())
+    unknown = sorted(set(changes) - set(known))
+    if unknown:
+        raise ValueError(
+            f"Invalid parameter {unknown[0]!r} of {name}, a {type(group).__name__}. Valid "
+            f"parameters are: {known!r}."
+        )
+    return replace(group, **changes)

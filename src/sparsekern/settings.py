@@ -1,0 +1,65 @@
+"""Groups of parameters that estimators take, such as ``priors=GKMPriors(scale=(2, 0.1))``.
+
+None stands for a group with its defaults. Single values are reached by two underscores:
+``model.set_params(priors__scale=(2, 0.1))``, and in the same way by ``GridSearchCV``. A group
+cannot be changed; :func:`dataclasses.replace` makes another.
+"""
+
+from .estimators.doubly_sparse.settings import (
+    DoublySparseMoves,
+    DoublySparsePriors,
+    DoublySparseRegressionMoves,
+    DoublySparseRegressionPriors,
+    DoublySparseSelection,
+)
+from .estimators.generalized_kernel.settings import (
+    GKMMoves,
+    GKMPriors,
+    GKMRegressionPriors,
+)
+from .estimators.hybrid_search.settings import (
+    HybridPrediction,
+    HybridPriors,
+    HybridRegressionPriors,
+    HybridRegressionSearch,
+    HybridSearchOptions,
+    HybridSelection,
+)
+from .estimators.kernel_projection.settings import (
+    ProjectionPrediction,
+    ProjectionPriors,
+    ProjectionSearchOptions,
+)
+from .estimators.multiple_kernel.settings import MKLPriors, MKLRegressionPriors
+from .estimators.vector_machine.settings import (
+    PCVMPriors,
+    PCVMSearch,
+    VectorMachinePriors,
+    VectorMachineSearch,
+)
+
+__all__ = [
+    "DoublySparseMoves",
+    "DoublySparsePriors",
+    "DoublySparseRegressionMoves",
+    "DoublySparseRegressionPriors",
+    "DoublySparseSelection",
+    "GKMMoves",
+    "GKMPriors",
+    "GKMRegressionPriors",
+    "HybridPrediction",
+    "HybridPriors",
+    "HybridRegressionPriors",
+    "HybridRegressionSearch",
+    "HybridSearchOptions",
+    "HybridSelection",
+    "MKLPriors",
+    "MKLRegressionPriors",
+    "PCVMPriors",
+    "PCVMSearch",
+    "ProjectionPrediction",
+    "ProjectionPriors",
+    "ProjectionSearchOptions",
+    "VectorMachinePriors",
+    "VectorMachineSearch",
+]

@@ -21,13 +21,14 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tables import Row
 
 import sparsekern
 
-_SECONDS, _GRACE = 30.0, 60.0
-_MOST_SILENT, _MOST_MEGABYTES, _SOON = 10.0, 4000.0, 3.0
+_SECONDS, _AGAIN, _GRACE = 30.0, 10.0, 60.0
+_MOST_SILENT, _MOST_MEGABYTES, SOON = 10.0, 4000.0, 3.0
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\r\n]+|\S+\.py:\d+: ")  # and no paths
 
 
@@ -41,15 +42,24 @@ class Fit:
     words: str = ""
     pressed: float | None = None
     over: float | None = None
+    again: bool = False
+    last_words: str = ""
     gone: float = 0.0
+    status: int = 0
 
 
-def _watch(name: str, rows: int, press: float) -> Fit:
-    """Fit in a child process; press Ctrl-C after so many seconds."""
+def watch(name: str, rows: int, press: float, options: dict[str, Any] | None = None) -> Fit:
+    """Fit in a child process; press Ctrl-C after so many seconds.
+
+    ``options`` are parameters that are not at their defaults. Where the process is still there ten
+    seconds after the fit is over, Ctrl-C is pressed again, as a user would.
+    """
     master, slave = pty.openpty()
     script = Path(__file__).with_name("many_rows_fit.py")
     child = subprocess.Popen(
-        [sys.executable, str(script), name, str(rows)], stdout=subprocess.PIPE, stderr=slave
+        [sys.executable, str(script), name, str(rows), json.dumps(options or {})],
+        stdout=subprocess.PIPE,
+        stderr=slave,
     )
     os.close(slave)
     assert child.stdout is not None
@@ -74,20 +84,25 @@ def _watch(name: str, rows: int, press: float) -> Fit:
                     elif begin is not None:
                         found.over = now - begin
                         found.outcome, found.megabytes = message["outcome"], message["MB"]
-            elif begin is not None and found.over is None:
+            elif begin is not None:
                 text = _CONTROL.sub(" ", data.decode(errors="replace")).strip()
-                if text and found.first_word is None:
+                if text and found.first_word is None and found.over is None:
                     found.first_word, found.words = now - begin, text
-        if begin is None or found.over is not None:
+                if found.pressed is not None:
+                    found.last_words += f" {text}"
+        if begin is None:
             continue
-        if found.pressed is None and now - begin > press:
+        if found.over is None and found.pressed is None and now - begin > press:
             found.pressed = now - begin
+            child.send_signal(signal.SIGINT)
+        if found.over is not None and not found.again and now - begin > found.over + _AGAIN:
+            found.again = True
             child.send_signal(signal.SIGINT)
         if now - begin > press + _GRACE:
             child.kill()
     os.close(master)
     child.stdout.close()
-    child.wait()
+    found.status = child.wait()
     found.gone = time.monotonic() - (begin or 0.0)
     return found
 
@@ -99,7 +114,7 @@ def _judge(first: Fit, stopped: Fit, megabytes: float) -> str:
         wrong.append("SILENT")
     if megabytes > _MOST_MEGABYTES:
         wrong.append("LARGE")
-    if stopped.over is None or stopped.over - (stopped.pressed or 0.0) > _SOON:
+    if stopped.over is None or stopped.over - (stopped.pressed or 0.0) > SOON:
         wrong.append("SLOW TO STOP")
     if any(not fit.outcome.startswith(("returned", "Keyboard")) for fit in (first, stopped)):
         wrong.append("ERROR")
@@ -111,9 +126,9 @@ def measure(quick: bool) -> list[Row]:
     rows, press = (400, 3.0) if quick else (20_000, _SECONDS)
     table: list[Row] = []
     for name in names[:2] if quick else names:
-        first = _watch(name, rows, press)
+        first = watch(name, rows, press)
         finished = first.pressed is None
-        stopped = _watch(name, rows, 0.5 * (first.over or 0.0)) if finished else first
+        stopped = watch(name, rows, 0.5 * (first.over or 0.0)) if finished else first
         peaks = [fit.megabytes for fit in (first, stopped) if fit.megabytes is not None]
         megabytes = max(peaks, default=float("nan"))
         since = stopped.pressed or 0.0

@@ -1,6 +1,7 @@
-"""One fit at the defaults in a process of its own, for :mod:`many_rows`.
+"""One fit in a process of its own, for :mod:`many_rows` and :mod:`interrupts`.
 
-``python many_rows_fit.py ESTIMATOR ROWS``: prints a line of JSON before the fit and one after it.
+``python many_rows_fit.py ESTIMATOR ROWS OPTIONS``: prints a line of JSON before the fit and one
+after it. The options, JSON too, are parameters that are not at their defaults.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 import signal
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 from memory_fit import peak_megabytes
@@ -27,9 +29,11 @@ def make_data(name: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
     return features, noisy if name.endswith("Regressor") else (noisy > 0.0).astype(int)
 
 
-def compile_first(name: str) -> None:
+def compile_first(name: str, options: dict[str, Any]) -> None:
     """Fit a few rows, so that the compiler has no part in what is measured."""
-    model = getattr(sparsekern, name)(random_state=0, progress=False)
+    # names and flags choose what is compiled, numbers how long it runs
+    chosen = {key: value for key, value in options.items() if isinstance(value, (str, bool))}
+    model = getattr(sparsekern, name)(random_state=0, progress=False).set_params(**chosen)
     short = {"draws": 20, "tune": 20, "chains": 1}
     model.set_params(**{key: short[key] for key in short.keys() & model.get_params().keys()})
     with warnings.catch_warnings():
@@ -37,15 +41,16 @@ def compile_first(name: str) -> None:
         model.fit(*make_data(name, _FEW))
 
 
-def main(name: str, rows: int) -> None:
+def main(name: str, rows: int, options: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
-    compile_first(name)
+    compile_first(name, options)
     features, target = make_data(name, rows)
-    model = getattr(sparsekern, name)(random_state=0)
+    model = getattr(sparsekern, name)(random_state=0).set_params(**options)
     print(json.dumps({"event": "begin"}), flush=True)
     try:
         model.fit(features, target)
-        outcome = "returned"
+        kept = getattr(model, "n_draws_", None)
+        outcome = "returned" if kept is None else f"returned with {kept} of {model.draws} draws"
     except KeyboardInterrupt as error:
         outcome = f"KeyboardInterrupt {error}".strip()
     except (ValueError, MemoryError, RuntimeError, FloatingPointError) as error:
@@ -55,4 +60,4 @@ def main(name: str, rows: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3]))

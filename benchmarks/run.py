@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 RESULTS = Path(__file__).parent / "results"
 PARTS = (
     "sweep_cost", "effective_samples", "tuning", "memory", "accuracy", "large_n", "many_rows",
-    "likelihoods",
+    "interrupts", "likelihoods",
     "support_vectors", "regression", "family_accuracy", "doubly_sparse_cases",
     "doubly_sparse_speed", "doubly_sparse_leukemia", "doubly_sparse_calibration",
     "doubly_sparse_slab", "doubly_sparse_inclusion", "doubly_sparse_growth", "hybrid_tables",

@@ -1,5 +1,6 @@
 """Chains in parallel, watched, stopped, extended, saved and resumed."""
 
+import contextlib
 import io
 import os
 import pickle
@@ -15,12 +16,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sparsekern import GKMClassifier
+from sparsekern import GKMClassifier, KernelProjectionClassifier
 from sparsekern._progress import TextProgress
 from sparsekern.inference.chains import checkpoint as checkpoint_module
 from sparsekern.inference.chains import runner as chains_module
+from sparsekern.inference.chains.aside import aside
+from sparsekern.inference.chains.collected import expansion_parts
 from sparsekern.inference.chains.plan import Plan
 from sparsekern.inference.generalized_kernel.sampler import GeneralizedKernelSampler
+from sparsekern.inference.kernel_projection import projections
 from sparsekern.settings import GKMPriors
 
 
@@ -226,6 +230,87 @@ def test_nobody_waits_for_a_leg_that_does_not_end(
     for name, values in before.items():
         assert values.shape[1] == 30
         assert_array_equal(values, draws_of(whole)[name][:, :30], err_msg=name)
+
+
+def be_deaf(released):
+    """Do as compiled code does: hear of Ctrl-C only when it is over."""
+    end = time.monotonic() + 10.0
+    while not released.is_set() and time.monotonic() < end:
+        with contextlib.suppress(KeyboardInterrupt):
+            released.wait(end - time.monotonic())
+
+
+def interrupt_soon():
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+def test_nobody_waits_for_a_start_that_does_not_end(two_classes, monkeypatch, ctrl_c):
+    """Looking for a good start can take as long as many sweeps."""
+    released = threading.Event()
+    monkeypatch.setattr(GeneralizedKernelSampler, "start", lambda *parts: be_deaf(released))
+    interrupt_soon()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt, match="being prepared, before any draw was kept"):
+        GKMClassifier(draws=10, tune=10, random_state=0).fit(*two_classes)
+    released.set()
+    assert time.monotonic() - begin < 5.0
+
+
+def test_nobody_waits_for_components(two_classes, monkeypatch, ctrl_c):
+    released = threading.Event()
+    monkeypatch.setattr(projections, "symmetric_eigen", lambda *parts: be_deaf(released))
+    interrupt_soon()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt, match="being prepared, before any draw was kept"):
+        KernelProjectionClassifier(random_state=0).fit(*two_classes)
+    released.set()
+    assert time.monotonic() - begin < 5.0
+
+
+def test_what_fails_aside_fails_here_and_with_the_same_error_handling():
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        aside(np.divide, np.ones(1), np.zeros(1))
+    assert aside(max, 3, 4) == 4
+
+
+class Kept(NamedTuple):
+    """Kept draws of a chain, as expansions have them."""
+
+    n_active: np.ndarray
+    coefficients: np.ndarray
+    intercept: np.ndarray
+    noise_variance: np.ndarray
+    parameters: np.ndarray
+
+
+def run_of(counts, width):
+    draws = len(counts)
+    empty = np.zeros((draws, 1))
+    kept = Kept(counts, np.zeros((draws, 1, width)), empty[:, 0], empty[:, 0], empty)
+    chain = chains_module.Chain(None, kept, (None, None))
+    return chains_module.ChainRun([chain], draws, "interrupted")
+
+
+def test_slots_name_the_rows_of_active_vectors():
+    """What is beyond a draw's number of vectors is left from earlier and names nothing."""
+    rows = np.array([[[7, 3, 5], [3, 9, 9], [8, 8, 8]]])
+    parts = expansion_parts(run_of(np.array([2, 1, 0]), 3), rows)
+    assert_array_equal(parts["rows"], [3, 7])
+    assert_array_equal(parts["slots"], [[[1, 0], [0, 0], [0, 0]]])
+    nothing = expansion_parts(run_of(np.array([0, 0]), 1), np.zeros((1, 2, 1), np.int64))
+    assert len(nothing["rows"]) == 0 and not nothing["slots"].any()
+
+
+def test_after_ctrl_c_nobody_waits_until_millions_of_numbers_are_sorted():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 500, (1, 6000, 500))
+    run = run_of(np.full(6000, 500), 500)
+    begin = time.process_time()
+    np.unique(rows, return_inverse=True)
+    sorting, begin = time.process_time() - begin, time.process_time()
+    parts = expansion_parts(run, rows)
+    assert time.process_time() - begin < 0.7 * sorting
+    assert_array_equal(parts["rows"][parts["slots"]], rows)
 
 
 def test_a_leg_that_takes_long_is_reported(two_classes, monkeypatch):

@@ -45,9 +45,12 @@ def expansion_parts(run: ChainRun, training_rows: np.ndarray, n_kernels: int = 1
     width = max(1, int(counts.max()))
     training_rows = training_rows[..., :width]
     held = np.arange(width) < counts[..., None]
-    rows, inverse = np.unique(training_rows[held], return_inverse=True)
+    active = training_rows[held]
+    used = np.zeros(active.max(initial=-1) + 1, bool)  # to sort millions of numbers takes seconds
+    used[active] = True
+    rows = np.flatnonzero(used)
     slots = np.zeros(training_rows.shape, np.int32)
-    slots[held] = inverse
+    slots[held] = (np.cumsum(used) - 1)[active]
     coefficients = stacked(run, "coefficients")[..., : width * n_kernels]
     return {
         "rows": rows.astype(np.int64),

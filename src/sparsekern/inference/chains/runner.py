@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..._threads import count_chain_workers, single_blas_thread
+from .aside import aside
 from .checkpoint import Checkpoint
 from .plan import Plan, Sampler
 
@@ -63,11 +64,15 @@ class ChainRun:
 
 
 def start_chains(sampler: Sampler, plan: Plan, seeds: Sequence[np.random.SeedSequence]):
-    """Return one chain per seed, not yet run."""
+    """Return one chain per seed, not yet run.
+
+    Some samplers look for a good start, which can take as long as many sweeps.
+    """
     chains = []
     for number, seed in enumerate(seeds):
         first, second = (np.random.Generator(np.random.PCG64(s)) for s in seed.spawn(2))
-        chains.append(Chain(sampler.start(first, number), sampler.allocate(plan), (first, second)))
+        state = aside(sampler.start, first, number)
+        chains.append(Chain(state, sampler.allocate(plan), (first, second)))
     return chains
 
 

@@ -18,10 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh
 
 from ...kernels import Kernel
 from ...kernels.evaluate import LINEAR
+from ...linalg.eigen import symmetric_eigen
+from ..chains.aside import aside
 
 SMALLEST_RATIO = 1e-10  # of the largest eigenvalue, times n: below, a component is rounding
 _BLOCK_NUMBERS = 4_000_000  # kernel values of new rows held at once
@@ -200,7 +201,7 @@ def _leading(matrix: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     size = len(matrix)
     wanted = min(count + 1, size)
     subset = (size - wanted, size - 1) if wanted <= _FEW * size else None
-    values, vectors = eigh(matrix, subset_by_index=subset, check_finite=False)
+    values, vectors = aside(symmetric_eigen, matrix, subset)
     return values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
 
 

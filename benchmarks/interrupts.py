@@ -2,14 +2,15 @@
 
 `moves` has all moves of a sweep at their upper bounds. With `all rows` active sets may take every
 row, too, and length scales are learned feature by feature. `dense` has all vectors active: every
-move of a feature factors a matrix of all rows, and one sweep takes many minutes. `sampling` has as
-many components or candidates as rows; `search` is the work before it: a thousand splits and
-components, a thousand widths. Ctrl-C comes `pressed at` seconds after the fit begins. `back after`
-is the time from then until `fit` returns or raises, `gone after` until the process has ended:
-Python's exit waits for a sweep under way, unless Ctrl-C is pressed again, here ten seconds after
-the fit was over (`again`). Seconds are of a shared machine. To be met: back within 3 seconds; a
-sentence where there are no draws (but for `search`), a warning that says how to go on where there
-are; and an orderly end of the process.
+move of a feature factors a matrix of all rows; with 1,000 rows one sweep was not over after 100
+seconds. `sampling` has as many components or candidates as rows; `search` is the work before it: a
+thousand splits and components, a thousand widths. Ctrl-C comes `pressed at` seconds after the fit
+begins. `back after` is the time from then until `fit` returns or raises, `gone after` until the
+process has ended: Python's exit waits for a sweep under way, unless Ctrl-C is pressed again, here
+ten seconds after the fit was over (`again`). Such a process ends in the midst of compiled code, now
+and then by signal 11 (-11 in `targets`; it comes and goes between runs). Seconds are of a shared
+machine. To be met: back within 3 seconds; a sentence where there are no draws (but for `search`), a
+warning that says how to go on where there are; and an orderly end of the process.
 """
 
 from __future__ import annotations

@@ -2,7 +2,11 @@
 
 None stands for a group with its defaults. Single values are reached by two underscores:
 ``model.set_params(priors__scale=(2, 0.1))``, and in the same way by ``GridSearchCV``. A group
-cannot be changed; :func:`dataclasses.replace` makes another.
+cannot be changed; :func:`dataclasses.replace` makes another. What is set after a fit takes a new
+fit, but for ``selection__threshold`` and, in a hybrid search, ``prediction__draws``.
+
+The prior of an intercept is called ``intercept`` in all of them. A number is its known variance, a
+pair the shape and rate of the gamma prior of its precision; a model takes one of the two.
 """
 
 from .estimators.doubly_sparse.settings import (

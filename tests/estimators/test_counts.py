@@ -114,7 +114,9 @@ def test_bad_input(family):
         make(counts="poisson", offset=0).fit(X[:, 2:], y)
     with pytest.raises(ValueError, match=r"noise='probit' cannot be used .* it is for labels"):
         make(noise="probit").fit(X, y)
-    with pytest.raises(ValueError, match=r"noise='poisson' cannot be used .* it is for counts"):
+    with pytest.raises(
+        ValueError, match=r"noise='poisson' is a law of counts: use counts='poisson'"
+    ):
         make(noise="poisson").fit(X, y)
     with pytest.raises(ValueError, match=r"noise='laplace' is for real responses and counts='poi"):
         make(counts="poisson", noise="laplace").fit(X, y)

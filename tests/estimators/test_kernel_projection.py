@@ -341,7 +341,7 @@ def test_few_rows_and_rare_classes():
         ),
         (
             {"priors__noise": (1, 1), "inference": "polya_gamma"},
-            r"priors.noise=\(1, 1\) belongs to inference='least_squares' or 'latent_noise'",
+            r"priors.noise=\(1.0, 1.0\) belongs to inference='least_squares' or 'latent_noise'",
         ),
         (
             {"priors__select_kernels": True, "inference": "latent_noise"},

@@ -27,7 +27,6 @@ from ...posteriors.names import Names
 from ..shared.candidates import resolve_candidates
 from ..shared.runner import Runner
 from ..shared.sampled import keep_runs
-from ..shared.settings import as_floats
 from ..shared.words import warn_caller
 from .selector import FeatureSelector
 from .settings import DoublySparseMoves, DoublySparsePriors
@@ -176,7 +175,7 @@ def _samplers_of_rows(
         vector_probability=_share(
             priors.expected_vectors, len(features) if candidates is None else len(candidates)
         ),
-        slab_prior=None if known else as_floats(priors.slab),
+        slab_prior=None if known else priors.slab,
         slab_variance=float(priors.slab) if known else 1.0,
         intercept_variance=float(priors.intercept),
         max_features=estimator._group("selection").max_features,
@@ -234,7 +233,8 @@ def _check_plain(what: str, likelihood: Likelihood, priors: DoublySparsePriors) 
     if "inner products suffice" not in likelihood.provides:
         raise ValueError(
             f"{what} is for Gaussian noise, not for the {likelihood.name} likelihood; use "
-            "DoublySparseRegressor with noise='gaussian', or leave it at its default."
+            "DoublySparseRegressor with noise='gaussian' and counts=None, or leave it at its "
+            "default."
         )
     if not priors.select_vectors:
         raise ValueError(f"{what} needs priors with select_vectors=True.")

@@ -7,11 +7,13 @@ from itertools import pairwise
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from ..._checks import check_positive
 from ..shared.settings import Settings, in_a_sweep
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DoublySparsePriors(Settings):
     r"""Priors of ``DoublySparseClassifier``.
 
@@ -71,7 +73,7 @@ class DoublySparsePriors(Settings):
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DoublySparseRegressionPriors(DoublySparsePriors):
     r"""Priors of ``DoublySparseRegressor``: those of :class:`DoublySparsePriors`, and of the noise.
 
@@ -104,7 +106,7 @@ class DoublySparseRegressionPriors(DoublySparsePriors):
         self._check_degrees_of_freedom()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DoublySparseMoves(Settings):
     """What a sweep of ``DoublySparseClassifier`` consists of, and which rows it looks at.
 
@@ -146,7 +148,7 @@ class DoublySparseMoves(Settings):
         self._check_choice("large_n", "dictionary", "fixed_rows", "active_subset")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DoublySparseRegressionMoves(DoublySparseMoves):
     """What a sweep of ``DoublySparseRegressor`` consists of.
 
@@ -169,19 +171,19 @@ class DoublySparseRegressionMoves(DoublySparseMoves):
         if self.temperatures is None:
             return
         name = self._spoken("temperatures")
-        try:
-            ladder = tuple(check_positive(name, value) for value in self.temperatures)
-        except TypeError:
-            ladder = ()
+        listed = isinstance(self.temperatures, (tuple, list, np.ndarray))
+        given = self.temperatures if listed and np.ndim(self.temperatures) == 1 else ()
+        ladder = tuple(check_positive(name, value) for value in given)
         rising = all(low < high for low, high in pairwise(ladder))
         if len(ladder) < 2 or ladder[0] != 1.0 or not rising:
             raise ValueError(
                 f"{name} must be None or at least two rising numbers of which the first is 1, "
                 f"such as (1, 1.5, 2.5, 5); got {self.temperatures!r}."
             )
+        self._keep("temperatures", ladder)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DoublySparseSelection(Settings):
     """Which features are looked at, and which count as selected.
 

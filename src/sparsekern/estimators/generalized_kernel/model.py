@@ -18,7 +18,6 @@ from ...posteriors.names import Names
 from ..shared.candidates import resolve_candidates
 from ..shared.runner import Runner
 from ..shared.sampled import keep_runs
-from ..shared.settings import as_floats
 
 _WIDTH_MODES = {False: FIXED, "shared": SHARED, "per_feature": PER_FEATURE}
 _MOVES = {"active_set": "moves", "joint": "joint_moves", "latent_scans": "scans"}  # the sampler's
@@ -95,14 +94,14 @@ def _make_samplers(
     model = generalized_kernel_model(
         likelihood,
         kernels,
-        scale_prior=as_floats(priors.amplitude if len(kernels) > 1 else priors.scale),
-        intercept_prior=as_floats(priors.intercept),
-        size_prior=as_floats(priors.size),
+        scale_prior=priors.amplitude if len(kernels) > 1 else priors.scale,
+        intercept_prior=priors.intercept,
+        size_prior=priors.size,
         max_active=priors.max_active,
         sparse=priors.sparse,
         jitter=float(priors.jitter),
         zero_probability=float(priors.zero_probability),
-        noise_prior=None if noise_prior is None else as_floats(noise_prior),
+        noise_prior=None if noise_prior is None else noise_prior,
     )
     seed = estimator.random_state
     clustering = check_random_state(seed if isinstance(seed, (int, np.integer)) else 0)

@@ -8,7 +8,7 @@ from typing import Any
 from ..shared.settings import Settings, in_a_sweep
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GKMPriors(Settings):
     r"""Priors of ``GKMClassifier`` and ``SparseGPClassifier``.
 
@@ -65,7 +65,7 @@ class GKMPriors(Settings):
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GKMRegressionPriors(GKMPriors):
     r"""Priors of ``GKMRegressor``: those of :class:`GKMPriors`, and of the noise.
 
@@ -95,7 +95,7 @@ class GKMRegressionPriors(GKMPriors):
         self._check_degrees_of_freedom()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GKMMoves(Settings):
     """What a sweep of ``GKMClassifier`` and ``SparseGPClassifier`` consists of.
 

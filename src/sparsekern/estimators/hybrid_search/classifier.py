@@ -118,6 +118,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
         settings = search_settings(self, _NOISE_PRIOR)
         name = type(self).__name__
         self._law = find_law("likelihood", self.likelihood, ("labels",), REQUIRES, name)()
+        self._priors = self._group("priors")  # predictions need them, whatever becomes of these
         X, y = validate_rows(self, X, y)
         self.classes_, response = encode_classes(y)
         with self._watch() as report:
@@ -141,7 +142,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
         """Fit a copy for every class, and keep what they found side by side."""
         tables, members = [], []
         responses = responses_one_vs_rest(codes, len(self.classes_))
-        known = ("_law", "n_features_in_", "feature_names_in_")
+        known = ("_law", "_priors", "n_features_in_", "feature_names_in_")
         for label, response in zip(self.classes_, responses, strict=True):
             member: Any = clone(self).set_callbacks()  # which hear of the whole
             member.__dict__.update({name: vars(self)[name] for name in known if name in vars(self)})
@@ -161,8 +162,7 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
         self.search_path_ = [step for member in members for step in member.search_path_]
 
     def _open_backend(self, rows: Any = slice(None)) -> LaplaceBackend:
-        intercept = float(self._group("priors").intercept)
-        return LaplaceBackend(self._law.name, _FREEDOM, intercept, self.n_jobs)
+        return LaplaceBackend(self._law.name, _FREEDOM, self._priors.intercept, self.n_jobs)
 
     def _probability(self, X: Any) -> np.ndarray:
         """Return P(y = classes_[1]) for two classes."""
@@ -172,15 +172,15 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
         ]
         return np.clip(np.concatenate(found), 0.0, 1.0)
 
-    def _positive_draws(self, X: Any, thin: int, joint: bool) -> np.ndarray:
+    def _positive_draws(self, X: Any, count: int, joint: bool) -> np.ndarray:
         """Return draws of P(y = classes_[1]) for two classes."""
         link = self._law.mean
         if joint:
-            drawn = self._latent_draws(self._points(X), thin)
+            drawn = self._latent_draws(self._points(X), count)
             return np.concatenate([link(latent) for _, latent, _ in drawn], axis=1)
         found = []
         for _, parts in self._components(self._points(X)):
-            chosen, quantiles = even_draws(parts.weights[:, 0], self._count_draws(thin))
+            chosen, quantiles = even_draws(parts.weights[:, 0], count)
             deviations = np.sqrt(parts.variances[chosen])
             found.append(link(parts.means[chosen] + quantiles[:, None] * deviations))
         return np.concatenate(found, axis=1)
@@ -193,12 +193,13 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
 
     def _response_draws(self, X: Any, thin: int, joint: bool = False) -> np.ndarray:
         check_is_fitted(self)
+        count = self._count_draws(thin)
         if len(self.classes_) == 2:
-            return self._positive_draws(X, thin, joint)
+            return self._positive_draws(X, count, joint)
         # models of the classes know nothing of each other: their draws come together at random
         return normalized_shares(
             [
-                np.random.default_rng(place).permutation(member._positive_draws(X, thin, joint))
+                np.random.default_rng(place).permutation(member._positive_draws(X, count, joint))
                 for place, member in enumerate(self.estimators_)
             ]
         )

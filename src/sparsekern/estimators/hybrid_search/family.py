@@ -65,13 +65,11 @@ class HybridSearchEstimator(SelectorMixin, Estimator):
             warn_unless_settled(backend)
 
     def _latent_draws(
-        self, points: np.ndarray, thin: int
+        self, points: np.ndarray, count: int
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield slices of points, draws of the function there, and their last parameter."""
         with single_blas_thread():
-            yield from draw_functions(
-                self._posterior, self._open_backend(), points, self._count_draws(thin)
-            )
+            yield from draw_functions(self._posterior, self._open_backend(), points, count)
 
     def _count_draws(self, thin: int) -> int:
         """Return how many draws of the function ``thin`` leaves."""

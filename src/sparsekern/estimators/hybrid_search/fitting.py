@@ -30,7 +30,6 @@ from ...inference.hybrid.scoring import Features, FittedModel, SearchSettings
 from ...inference.hybrid.search import HybridSearch
 from ...kernels.feature_sums import FEATURE_KERNELS
 from ..shared.limits import check_jobs
-from ..shared.settings import as_floats
 from ..shared.words import warn_caller
 from .models import keep_models, warn_unless_settled, weigh_models
 
@@ -52,7 +51,7 @@ def search_settings(estimator: Any, noise_prior: tuple[float, float]) -> SearchS
     most = estimator._group("selection").max_features
     require_points(type(estimator).__name__, estimator._group("prediction").draws, most)
     return SearchSettings(
-        prior=ParameterPrior(*map(as_floats, (priors.amplitude, priors.length_scale, noise_prior))),
+        prior=ParameterPrior(priors.amplitude, priors.length_scale, noise_prior),
         max_features=most,
         size_penalty=float(priors.size_penalty),
         window=WINDOW if options.window == "auto" else float(options.window),

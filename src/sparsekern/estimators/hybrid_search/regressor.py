@@ -156,6 +156,7 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
         """Return the settings of the search, and remember the law of the response."""
         priors, options = self._group("priors"), self._group("search")
         law = self._law = resolve_law(self, REQUIRES, priors.degrees_of_freedom)
+        self._priors = priors  # predictions need them, whatever becomes of the parameter
         usual = _NOISE_PRIOR_OF_HEAVY_TAILS if "heavy tails" in law.provides else _NOISE_PRIOR
         settings = search_settings(self, usual if priors.noise is None else priors.noise)
         check_choice("device", self.device, ("auto", "cpu", "cuda"))
@@ -165,7 +166,7 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
         if options.method == "mcmc" and not (one_length_scale and "normal noise" in law.provides):
             raise ValueError(
                 "method='mcmc' is for a shared length scale and Gaussian noise; use "
-                "learn_length_scale='shared' and noise='gaussian', or method='hybrid'."
+                "learn_length_scale='shared', noise='gaussian' and counts=None, or method='hybrid'."
             )
         return settings
 
@@ -176,7 +177,7 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
             raise ValueError(
                 "device='cuda' is for Gaussian noise; use device='auto' or device='cpu'."
             )
-        priors = self._group("priors")
+        priors = self._priors
         offsets = None if self._offsets is None else self._offsets[rows]
         return LaplaceBackend(
             self._law.name, float(priors.degrees_of_freedom), float(priors.intercept), self.n_jobs,
@@ -200,7 +201,7 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
         offset = self._offset_at(X)
         drawn = [
             self._law.mean(latent + offset[block])
-            for block, latent, _ in self._latent_draws(points, thin)
+            for block, latent, _ in self._latent_draws(points, self._count_draws(thin))
         ]
         return np.concatenate(drawn, axis=1)[..., None]
 

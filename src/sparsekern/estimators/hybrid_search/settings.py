@@ -9,7 +9,7 @@ from ..._checks import check_positive
 from ..shared.settings import Settings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HybridPriors(Settings):
     r"""Priors of ``HybridSearchGPClassifier``.
 
@@ -37,12 +37,13 @@ class HybridPriors(Settings):
         """Check every value."""
         super().__post_init__()
         self._check_pairs("amplitude", "length_scale")
-        check_positive(f"{self._spoken('intercept')}, a known prior variance,", self.intercept)
-        if self.size_penalty != 0:
+        known = f"{self._spoken('intercept')}, a known prior variance,"
+        self._keep("intercept", check_positive(known, self.intercept))
+        if isinstance(self.size_penalty, bool) or self.size_penalty != 0:
             self._check_positive("size_penalty")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HybridRegressionPriors(HybridPriors):
     r"""Priors of ``HybridSearchGPRegressor``: those of :class:`HybridPriors`, and of the noise.
 
@@ -70,7 +71,7 @@ class HybridRegressionPriors(HybridPriors):
         self._check_positive("degrees_of_freedom")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HybridSelection(Settings):
     """Which features ``HybridSearchGP*`` look at, and which count as selected.
 
@@ -99,7 +100,7 @@ class HybridSelection(Settings):
             self._check_counts("screen")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HybridSearchOptions(Settings):
     """How ``HybridSearchGPClassifier`` searches.
 
@@ -160,14 +161,14 @@ class HybridSearchOptions(Settings):
         self._check_counts("n_wander", lowest=0)
         self._check_counts("n_refine", "n_starts")
         self._check_counts("rows", lowest=2)
-        if self.window != "auto":
+        if not (isinstance(self.window, str) and self.window == "auto"):
             self._check_positive("window")
             if self.window < 1:
                 name = self._spoken("window")
                 raise ValueError(f"{name} must be at least 1, got {self.window!r}.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HybridRegressionSearch(HybridSearchOptions):
     """How ``HybridSearchGPRegressor`` searches.
 
@@ -205,7 +206,7 @@ class HybridRegressionSearch(HybridSearchOptions):
         self._check_positive("memory_limit")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HybridPrediction(Settings):
     """How ``HybridSearchGP*`` predict.
 

@@ -13,7 +13,6 @@ from ...inference.feature_search.subsample import spread_rows
 from ...inference.kernel_projection.responses import RESPONSE
 from ...inference.kernel_projection.sampler import KernelProjectionSampler, Priors
 from ..shared.limits import check_count
-from ..shared.settings import as_floats
 from ..shared.words import warn_caller
 from .settings import ProjectionPriors
 
@@ -111,7 +110,7 @@ def _priors(given: ProjectionPriors, model: str, average: bool) -> Priors:
 
 
 def _pair(given: Any, default: Any) -> Any:
-    return default if given is None else as_floats(given)
+    return default if given is None else given
 
 
 def pools_geometrically(estimator: Any, priors: Priors) -> bool:

@@ -9,7 +9,7 @@ from ..._checks import check_positive
 from ..shared.settings import SHAPE_RATE, Settings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProjectionPriors(Settings):
     r"""Priors of ``KernelProjectionClassifier``.
 
@@ -71,11 +71,13 @@ class ProjectionPriors(Settings):
                 f"{name}={scale!r} is no law: give the scale of the half-normal law as a number, "
                 "or ('half_cauchy', number)."
             )
-        if scale is not None:
-            check_positive(name, scale[1] if self.half_cauchy else scale)
+        if self.half_cauchy:
+            self._keep("scale", ("half_cauchy", check_positive(name, scale[1])))
+        elif scale is not None:
+            self._check_positive("scale")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProjectionSearchOptions(Settings):
     """What ``KernelProjectionClassifier`` decides before it samples, by parts of the rows.
 
@@ -108,7 +110,7 @@ class ProjectionSearchOptions(Settings):
         for name in ("max_components", "n_splits"):
             if getattr(self, name) is not None:
                 self._check_counts(name)
-        if self.cost is not None and self.cost != 0:
+        if self.cost is not None and (isinstance(self.cost, bool) or self.cost != 0):
             self._check_positive("cost")
         if self.rule is not None:
             self._check_choice("rule", "best", "one_standard_error")
@@ -116,7 +118,7 @@ class ProjectionSearchOptions(Settings):
             self._check_counts("draws", most=10**6, why="the chains of the search are to be short")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProjectionPrediction(Settings):
     r"""How ``KernelProjectionClassifier`` predicts.
 

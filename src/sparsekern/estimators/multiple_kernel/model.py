@@ -198,7 +198,7 @@ class MultipleKernelModel(Estimator):
             functions, record = fit(stack, features, targets, asked, rng, report)
         self._stack, self._functions = stack, functions
         self._set_attributes(record)
-        self._warn_about(record, isinstance(targets, np.ndarray))
+        self._warn_about(record, asked, isinstance(targets, np.ndarray))
         return record
 
     @contextmanager
@@ -237,7 +237,7 @@ class MultipleKernelModel(Estimator):
         self.evidence_stages_ = np.array(record.stages, dtype=np.int64)
         self.log_evidence_ = record.bound
 
-    def _warn_about(self, record: FitRecord, of_unit_variance: bool) -> None:
+    def _warn_about(self, record: FitRecord, asked: Asked, of_unit_variance: bool) -> None:
         if not record.converged:
             warn_caller(
                 f"the fit ended after max_iter={self.max_iter} iterations of a stage before its "
@@ -245,8 +245,7 @@ class MultipleKernelModel(Estimator):
                 ConvergenceWarning,
             )
         if of_unit_variance and float(record.fitted.var(axis=0).max()) < _LEAST_FITTED_VARIANCE:
-            priors = self._group("priors")
-            sparse = priors.kernel_sparsity or priors.sample_sparsity
+            sparse = asked.kernel_sparsity or asked.sample_sparsity
             remedy = (
                 "the sparse priors may have emptied the model: try priors with "
                 "kernel_sparsity=False and sample_sparsity=False, or vectors='per_kernel'"

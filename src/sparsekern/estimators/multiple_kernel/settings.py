@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..shared.settings import Settings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MKLPriors(Settings):
     """Priors of ``BayesianMKLClassifier``.
 
@@ -46,7 +46,7 @@ class MKLPriors(Settings):
         self._check_flags("sample_sparsity", "nonnegative")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MKLRegressionPriors(MKLPriors):
     """Priors of ``BayesianMKLRegressor``: those of :class:`MKLPriors`, and of the noise.
 

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._memory import require_memory
 from ...posteriors.names import row_labels
-from ...posteriors.sampled import SampledPosterior
 from .inputs import Inputs, validate_rows
 from .settings import Settings, change_group, check_group
 
@@ -85,10 +84,14 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             name, separator, part = key.partition("__")
             if separator and name in self._groups:
                 inside.setdefault(name, {})[part] = params.pop(key)
-        super().set_params(**params)
-        for name, changes in inside.items():
-            setattr(self, name, change_group(name, self._group(name), changes))
-        return self
+        changed = {
+            name: change_group(
+                name, check_group(name, params.get(name, getattr(self, name)), kind), inside[name]
+            )
+            for name, kind in self._groups.items()
+            if name in inside
+        }
+        return super().set_params(**params | changed)  # all of them, or none
 
     # fitting
 
@@ -181,12 +184,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         self._refuse_without_chains()
         check_is_fitted(self)
         if "_posterior_tree" not in self.__dict__:
-            self._posterior_tree = self._draws_of_fit().to_datatree()
+            self._posterior_tree = self._posterior.to_datatree()
         return self._posterior_tree
-
-    def _draws_of_fit(self) -> SampledPosterior:
-        """Return the sampled posterior."""
-        return self._posterior
 
     @available_if(_has_draws)
     def pointwise_log_likelihood(self) -> np.ndarray:
@@ -198,7 +197,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             Part of ``posterior_`` unless it holds over 2e7 numbers; then it is made only here.
         """
         check_is_fitted(self)
-        return self._draws_of_fit().pointwise_log_likelihood()
+        return self._posterior.pointwise_log_likelihood()
 
     @available_if(_rests_on_rows)
     def is_fitted_to(self, X: Any, y: Any) -> bool:
@@ -214,7 +213,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         bool
             Figures ask this before they mark ``active_vectors_`` among rows.
         """
-        return self._draws_of_fit().is_of(self._prepare(X), y)
+        return self._posterior.is_of(self._prepare(X), y)
 
     @available_if(_has_draws)
     def add_posterior_predictive(self, X: Any = None, *, random_state: Any = None) -> Any:
@@ -234,7 +233,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             in the units, or of the class labels, of the training data. A stored or copied estimator
             does not keep it.
         """
-        tree, posterior = self.posterior_, self._draws_of_fit()
+        tree, posterior = self.posterior_, self._posterior
         features = None if X is None else self._prepare(X)
         offset = 0.0 if X is None else self._offset_at(X)
         n_rows = len(posterior.response if features is None else features)

@@ -36,8 +36,9 @@ counts : {"poisson", "negative_binomial"} or None, default=None
     variance :math:`e^f+\alpha e^{2f}` and learns the dispersion :math:`\alpha`. Counts are not
     scaled, f has the logarithm of their mean as an offset, and predictions are those of counts.
 offset : str, int or None, default=None
-    Column of X, by name or position, that holds the exposure of counts. Its logarithm is added to
-    f, and it is no feature of the kernel.
+    Column of X, by name or position, that holds the exposure of counts: the exposure itself, such
+    as person-years, not its logarithm. The logarithm is added to f, and the column is no feature
+    of the kernel.
 """
     ),
     "kernel parameter": """\

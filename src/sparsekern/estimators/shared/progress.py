@@ -148,5 +148,8 @@ class _Callbacks:
         return stop
 
     def close(self) -> None:
-        """Tell everybody that the fit is over."""
+        """Tell everybody that the fit is over, and what had begun with it."""
+        for context, done in zip(self._parts, self._done, strict=True):
+            if context is not None and done <= _STEPS:
+                context.call_on_fit_task_end(estimator=self._estimator)
         self._root.call_on_fit_task_end(estimator=self._estimator)

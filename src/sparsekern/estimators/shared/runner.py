@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -161,6 +162,11 @@ class Runner:
 
 
 def described_parameters(estimator: Any) -> dict[str, str]:
-    """Return the parameters that may change a draw, as text."""
+    """Return the parameters that may change a draw, as text; groups value by value."""
     parameters = estimator.get_params(deep=False)
-    return {name: repr(value) for name, value in parameters.items() if name not in _SILENT}
+    for name in estimator._groups:
+        del parameters[name]
+        inside = estimator._group(name).get_params()
+        parameters |= {f"{name}__{key}": value for key, value in inside.items()}
+    with np.printoptions(threshold=sys.maxsize):  # long arrays in full
+        return {name: repr(value) for name, value in parameters.items() if name not in _SILENT}

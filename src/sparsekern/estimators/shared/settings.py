@@ -6,10 +6,11 @@ underscores: ``set_params(priors__scale=(2, 0.1))``, or ``"moves__active_set"`` 
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from numbers import Real
 from typing import Any, Self
+
+import numpy as np
 
 from ..._checks import check_choice, check_flag, check_pair, check_positive, check_share
 from .limits import IN_A_SWEEP, check_count
@@ -18,18 +19,12 @@ SHAPE_RATE = "(shape, rate)"
 _MOVES_TIMES_ROWS = 2 * 10**7  # in one sweep; a rough guard, not a promise of seconds
 
 
-def as_floats(pair: Any) -> tuple[float, float]:
-    """Return a pair as floats: for other types of numbers compiled code is compiled once more."""
-    first, second = pair
-    return float(first), float(second)
-
-
 def in_a_sweep(default: Any, most: int, lowest: int = 1) -> Any:
     """Return the field of a number of moves or scans that every sweep makes."""
     return field(default=default, metadata={"most": most, "lowest": lowest})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """Base of the groups: a value that cannot be is refused when a group is made."""
 
@@ -38,45 +33,59 @@ class Settings:
         for part in fields(self):
             value = getattr(self, part.name)
             if "most" in part.metadata and value is not None:
-                check_count(
-                    self._spoken(part.name), value, part.metadata["lowest"],
-                    part.metadata["most"], IN_A_SWEEP,
-                )  # fmt: skip
+                bounds = part.metadata["lowest"], part.metadata["most"]
+                self._keep(
+                    part.name, check_count(self._spoken(part.name), value, *bounds, IN_A_SWEEP)
+                )
 
     def _spoken(self, name: str) -> str:
         return f"{type(self).__name__}.{name}"
 
+    def _keep(self, name: str, value: Any) -> None:
+        """Keep a value as it was checked: as plain numbers and tuples, which nobody can change."""
+        object.__setattr__(self, name, value)
+
     def _check_pairs(self, *names: str, meaning: str = SHAPE_RATE) -> None:
         for name in names:
-            check_pair(self._spoken(name), getattr(self, name), meaning)
+            given = getattr(self, name)
+            ordered = given if isinstance(given, (tuple, list, np.ndarray)) else None
+            if ordered is None:
+                raise ValueError(f"{self._spoken(name)} must be a pair {meaning}, got {given!r}.")
+            self._keep(name, check_pair(self._spoken(name), ordered, meaning))
 
     def _check_positive(self, *names: str) -> None:
         for name in names:
-            check_positive(self._spoken(name), getattr(self, name))
+            self._keep(name, check_positive(self._spoken(name), getattr(self, name)))
 
     def _check_shares(self, *names: str) -> None:
         for name in names:
-            check_share(self._spoken(name), getattr(self, name))
+            self._keep(name, check_share(self._spoken(name), getattr(self, name)))
 
     def _check_flags(self, *names: str) -> None:
         for name in names:
-            check_flag(self._spoken(name), getattr(self, name))
+            self._keep(name, check_flag(self._spoken(name), getattr(self, name)))
 
     def _check_counts(self, *names: str, lowest: int = 1, most: int | None = None, why: str = ""):
         for name in names:
-            check_count(self._spoken(name), getattr(self, name), lowest, most, why)
+            spoken, value = self._spoken(name), getattr(self, name)
+            self._keep(name, check_count(spoken, value, lowest, most, why))
 
     def _check_choice(self, name: str, *choices: Any) -> None:
-        check_choice(self._spoken(name), getattr(self, name), choices)
+        self._keep(name, check_choice(self._spoken(name), getattr(self, name), choices))
 
     def _check_degrees_of_freedom(self) -> None:
         value = self.degrees_of_freedom  # type: ignore[attr-defined]
         name = self._spoken("degrees_of_freedom")
         if isinstance(value, str):
-            check_choice(name, value, ("learned",))
-            return
-        for number in value if isinstance(value, Iterable) else [value]:
-            check_positive(name, number)
+            self._check_choice("degrees_of_freedom", "learned")
+        elif isinstance(value, (tuple, list, np.ndarray)) and np.ndim(value) == 1 and len(value):
+            self._keep("degrees_of_freedom", tuple(check_positive(name, v) for v in value))
+        elif isinstance(value, Real):
+            self._check_positive("degrees_of_freedom")
+        else:
+            raise ValueError(
+                f"{name} must be a positive number, some of them or 'learned', got {value!r}."
+            )
 
     def check_moves(self, n_rows: int) -> None:
         """Refuse a sweep of very many moves; each looks at every row.
@@ -109,7 +118,7 @@ class Settings:
         return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def __sklearn_clone__(self) -> Self:
-        return copy.deepcopy(self)
+        return self  # nothing in it can be changed
 
 
 def check_group(name: str, given: Any, kind: type[Settings]) -> Any:

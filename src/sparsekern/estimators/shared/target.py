@@ -14,11 +14,10 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_array
 
-from ...likelihoods.table import Requires, find_law, offered
+from ...likelihoods.table import TABLE, Requires, find_law, offered
 from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
 from .inputs import refuse_dates
-from .settings import as_floats
 
 
 def resolve_law(estimator: Any, requires: Requires, degrees_of_freedom: Any) -> Any:
@@ -33,6 +32,14 @@ def resolve_law(estimator: Any, requires: Requires, degrees_of_freedom: Any) -> 
         Of Student's law.
     """
     name = type(estimator).__name__
+    for asked, other, support in (("noise", "counts", "counts"), ("counts", "noise", "reals")):
+        value = getattr(estimator, asked)
+        law = TABLE.get(value) if isinstance(value, str) else None
+        if law is not None and law.support == support:
+            raise ValueError(
+                f"{asked}={value!r} is a law of {support}: use {other}={value!r} and leave {asked} "
+                "at its default."
+            )
     if estimator.counts is not None:
         law = find_law("counts", estimator.counts, ("counts",), requires, name)
         if estimator.noise != "gaussian":
@@ -59,6 +66,11 @@ def find_exposure(estimator: Any, law: Any) -> int | None:
         raise ValueError(
             f"offset={asked!r} is for counts, not for noise={law.name!r}; leave offset=None, or "
             f"use {laws}."
+        )
+    if estimator._is_precomputed():
+        raise ValueError(
+            f"offset={asked!r} names a column of X, but with kernel='precomputed' X is the kernel "
+            "matrix; give the kernel as a function, or leave offset=None."
         )
     names = getattr(estimator, "feature_names_in_", None)
     if isinstance(asked, str):
@@ -207,7 +219,6 @@ class Target:
 
         Counts carry what is added to the function, and the prior of their dispersion.
         """
-        noise_prior = as_floats(noise_prior)
         if law.support != "counts":
             return law, noise_prior
         return type(law)(self.offset(X), noise_prior), None

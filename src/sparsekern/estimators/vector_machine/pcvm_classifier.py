@@ -19,7 +19,6 @@ from ..shared.class_face import ClassFace
 from ..shared.documentation import documented
 from ..shared.runner import Runner
 from ..shared.sampled import keep_runs, name_data
-from ..shared.settings import as_floats
 from .classifier import VectorMachineClassifier
 from .fits import choose_candidates, common_options
 from .settings import PCVMPriors, PCVMSearch
@@ -171,7 +170,7 @@ class PCVMClassifier(VectorMachineClassifier):
                 features,
                 choose_candidates(self, features, labels, True).rows,
                 labels,
-                as_floats(priors.precision),
+                priors.precision,
                 1.0 / priors.intercept,
             )
             for average, labels in zip(self._averages, responses, strict=True)
@@ -206,7 +205,7 @@ class PCVMClassifier(VectorMachineClassifier):
             likelihood=likelihood,
             signed=True,
             rule=RULES[rule],
-            precision_prior=as_floats(self._group("priors").precision),
+            precision_prior=self._group("priors").precision,
             max_active=max_active,
             **common_options(self, _LEAST_GAIN[rule]),
         )

@@ -9,7 +9,7 @@ import numpy as np
 from ..shared.settings import Settings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VectorMachinePriors(Settings):
     """Priors of ``RVMClassifier`` and ``RVMRegressor``.
 
@@ -33,7 +33,7 @@ class VectorMachinePriors(Settings):
         self._check_positive("intercept")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PCVMPriors(VectorMachinePriors):
     """Priors of ``PCVMClassifier``.
 
@@ -54,7 +54,7 @@ class PCVMPriors(VectorMachinePriors):
         self._check_pairs("precision")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VectorMachineSearch(Settings):
     """Which widths ``RVMClassifier`` and ``RVMRegressor`` try, and how a fit at one of them goes.
 
@@ -101,7 +101,7 @@ class VectorMachineSearch(Settings):
         self._check_choice("kernel_precision", "double", "single")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PCVMSearch(VectorMachineSearch):
     """Which widths ``PCVMClassifier`` tries, and how a fit at one of them goes.
 

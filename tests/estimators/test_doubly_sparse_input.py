@@ -428,7 +428,7 @@ def test_bad_parameters(fit, parameters, words):
             {"priors__expected_features": "few"},
             "expected_features must be a positive number, got 'few'",
         ),
-        ({"priors__expected_vectors": None}, "expected_vectors must be a positive number"),
+        ({"priors__expected_vectors": "all"}, "expected_vectors must be a positive number"),
         ({"selection__max_features": None}, "max_features must be a whole number"),
         ({"priors__intercept": (1, 1)}, r"intercept must be a positive number, got \(1, 1\)"),
         ({"priors__select_features": "no"}, "select_features must be True or False"),

@@ -17,6 +17,7 @@ from sparsekern.inference.doubly_sparse.sweep import sweep_features
 from sparsekern.inference.moves import function_scale
 from sparsekern.inference.moves.active_set import move_active_set
 from sparsekern.inference.moves.function_scale import move_function_scale
+from sparsekern.inference.moves.ridge import walk_ridge
 from sparsekern.inference.moves.scales import DIRECTIONS, _log_density, slice_scales
 from sparsekern.likelihoods import Gaussian, Logit, MultinomialProbit, Probit, StudentT
 from sparsekern.likelihoods._compiled import update_working
@@ -30,7 +31,7 @@ LIKELIHOODS = {
     "multinomial": MultinomialProbit(3),
 }  # fmt: skip
 CASES = [
-    *((name, move) for name in LIKELIHOODS for move in ("features", "vectors", "slab")),
+    *((name, move) for name in LIKELIHOODS for move in ("features", "ridge", "vectors", "slab")),
     ("probit", "stretch"), ("multinomial", "stretch"), ("probit", "function"),
     ("logit", "function"), ("probit", "latents"), ("multinomial", "latents"),
     ("logit", "latents"), ("student_t", "latents"),
@@ -61,6 +62,12 @@ def _move(name, kind, sampler, rng, state, work, moves):
     factor = work.factor
     if kind == "features":
         moves["features"](rng, state, work, settings, False)
+    elif kind == "ridge":
+        evidence = rebuild_features(work.basis, factor, work.sums)
+        moves["ridge"](
+            rng, work.basis, factor, work.spare, work.sums, work.other_sums, evidence, prior, 4, 3,
+            state.log_step, state.log_ridge, state.ridge_steps, False, state.tallies[10],
+        )  # fmt: skip
     elif kind == "vectors":
         moves["vectors"](
             rng, factor, work.basis, work.unused, settings.log_weights, settings.candidates, 3,
@@ -80,7 +87,7 @@ def _move(name, kind, sampler, rng, state, work, moves):
 def _scores(name, kind, count=COUNT, seed=1, **wrong):
     moves = {
         "features": sweep_features, "vectors": move_active_set, "slice": slice_scales,
-        "function": move_function_scale,
+        "function": move_function_scale, "ridge": walk_ridge,
     } | wrong  # fmt: skip
     likelihood = LIKELIHOODS[name]
     model = MODEL | {"max_features": 2, "latents": 2 if name == "multinomial" else 1}
@@ -173,6 +180,27 @@ def test_slab_without_its_prior_is_noticed():
         "0.5 * prior.scale_shape * log_scale - prior.scale_rate * math.exp(log_scale)",
     )  # fmt: skip
     z = _scores("gaussian", "slab", slice=recompiled(slice_scales, _log_density=wrong))
+    assert max(map(abs, z.values())) > 6
+
+
+WRONG_RIDGES = {
+    "no Jacobian": ("ratio += change - (proposal[place]", "ratio += -(proposal[place]"),
+    "no prior of bandwidths": ("change - (proposal[place] - basis.bandwidths[place])", "change"),
+}
+
+
+@pytest.mark.parametrize("mistake", ["no Jacobian", "no prior of bandwidths"])
+def test_wrong_ridge_is_noticed(mistake):
+    z = _scores("gaussian", "ridge", ridge=rewritten(walk_ridge, *WRONG_RIDGES[mistake]))
+    assert max(map(abs, z.values())) > 6
+
+
+def test_ridge_without_the_prior_of_the_slab_is_noticed():
+    wrong = rewritten(
+        walk_ridge, "ratio += log_density_of_scale(prior, moved) - log_density_of_scale(prior,",
+        "ratio += 0.5 * log_density_of_scale(prior, moved) - 0.5 * log_density_of_scale(prior,",
+    )  # fmt: skip
+    z = _scores("gaussian", "ridge", ridge=wrong)
     assert max(map(abs, z.values())) > 6
 
 

@@ -35,6 +35,7 @@ LARGE = 2000  # rows, beyond which ``large_n`` has a say
 DICTIONARY = 300  # candidates then, or
 FIXED_ROWS = 1000  # rows
 _SHARE_EXPECTED, _MOST_EXPECTED = 0.1, 5.0  # features, with expected_features=None
+_VECTORS_PER_ROOT, _FEWEST_VECTORS, _MOST_VECTORS = 1.3, 8.0, 60.0  # expected_vectors=None
 _SUBSET_SPIKE = 1e-3
 _DISAGREEMENT = 0.3  # between chains, in the inclusion probability of a feature
 _LEAST_DRAWS = 100  # of each chain, below which chains differ by chance
@@ -173,7 +174,8 @@ def _samplers_of_rows(
         kind=FEATURE_KERNELS[estimator.kernel],
         feature_probability=_share(expected, p),
         vector_probability=_share(
-            priors.expected_vectors, len(features) if candidates is None else len(candidates)
+            _expected_vectors(priors.expected_vectors, len(features)),
+            len(features) if candidates is None else len(candidates),
         ),
         slab_prior=None if known else priors.slab,
         slab_variance=float(priors.slab) if known else 1.0,
@@ -191,7 +193,7 @@ def _samplers_of_rows(
             features,
             response,
             candidates=candidates,
-            toggles=max(20, p // 50) if moves.features is None else moves.features,
+            toggles=_count_toggles(p) if moves.features is None else moves.features,
             swaps=moves.swaps,
             pair_toggles=moves.pairs,
             walks=moves.length_scales,
@@ -200,6 +202,18 @@ def _samplers_of_rows(
         )
         for response in responses
     ]
+
+
+def _expected_vectors(asked: float | None, n: int) -> float:
+    """Return the prior mean of the number of active vectors, of n rows where none is asked for."""
+    if asked is not None:
+        return asked
+    return min(max(_VECTORS_PER_ROOT * n**0.5, _FEWEST_VECTORS), _MOST_VECTORS)
+
+
+def _count_toggles(p: int) -> int:
+    """Return how many features a sweep tries to toggle: few of few, where most tries are wasted."""
+    return max(4, min(p // 2, 20), p // 50)
 
 
 def _share(expected: float, total: int) -> float:

@@ -33,8 +33,11 @@ class DoublySparsePriors(Settings):
         None: a tenth of them, but one at least and five at most. Among hundreds of features, where
         many tell the classes apart, one alone predicts worse; among ten, more would be selected
         even from noise.
-    expected_vectors : float, default=8.0
-        Prior mean of the number of active vectors (at most half of the candidates).
+    expected_vectors : float or None, default=None
+        Prior mean of the number of active vectors (at most half of the candidates). None:
+        :math:`1.3\sqrt n` for n rows, but 8 at least and 60 at most. Fewer vectors predict about
+        as well, but then each of them matters so much that length scales and vectors hold each
+        other fast, and chains of many rows stand still.
     max_active : int, default=100
         Largest number of active vectors.
     select_features, select_vectors : bool, default=True
@@ -46,7 +49,7 @@ class DoublySparsePriors(Settings):
     spike: float | None = None
     intercept: float = 100.0
     expected_features: float | None = None
-    expected_vectors: float = 8.0
+    expected_vectors: float | None = None
     max_active: int = 100
     select_features: bool = True
     select_vectors: bool = True
@@ -58,9 +61,10 @@ class DoublySparsePriors(Settings):
             self._check_positive("slab")
         else:
             self._check_pairs("slab", meaning="(shape, rate) or a known variance")
-        self._check_positive("intercept", "expected_vectors")
-        if self.expected_features is not None:
-            self._check_positive("expected_features")
+        self._check_positive("intercept")
+        for name in ("expected_features", "expected_vectors"):
+            if getattr(self, name) is not None:
+                self._check_positive(name)
         self._check_counts("max_active")
         self._check_flags("select_features", "select_vectors")
         if self.spike is None:
@@ -113,7 +117,8 @@ class DoublySparseMoves(Settings):
     Parameters
     ----------
     features : int or None, default=None
-        Features drawn at random to be toggled; None: ``max(20, n_features / 50)``.
+        Features drawn at random to be toggled; None: half of them, but 4 at least and, up to 1,000
+        features, 20 at most; beyond, one in 50.
     swaps : int, default=2
         Exchanges of an included for an excluded feature, half of them for one that it is correlated
         with (with up to 5,000 features).
@@ -121,8 +126,9 @@ class DoublySparseMoves(Settings):
         Toggles of two features at once, from a list of pairs that may matter only together by how
         products of simple functions of them go with the response (with up to 5,000 features).
     length_scales : int, default=4
-        Walks on the length scale of every included feature.
-    active_set : int, default=20
+        Walks on the length scale of every included feature, and as many on all of them at once,
+        together with the scale of the coefficients.
+    active_set : int, default=40
         Birth, death and swap moves of the active vectors.
     latent_scans : int, default=3
         Scans of the latent variables, where the likelihood has them.
@@ -138,7 +144,7 @@ class DoublySparseMoves(Settings):
     swaps: int = in_a_sweep(2, 10_000, lowest=0)
     pairs: int = in_a_sweep(4, 10_000, lowest=0)
     length_scales: int = in_a_sweep(4, 1_000)
-    active_set: int = in_a_sweep(20, 10_000)
+    active_set: int = in_a_sweep(40, 10_000)
     latent_scans: int = in_a_sweep(3, 1_000)
     large_n: str = "dictionary"
 

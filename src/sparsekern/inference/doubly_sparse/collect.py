@@ -13,11 +13,7 @@ from ..chains.collected import expansion_parts, make_record, stacked
 from ..chains.plan import Plan
 from ..chains.runner import ChainRun
 from .sampler import DoublySparseSampler
-
-MOVES = (
-    "birth", "death", "swap", "feature_birth", "feature_death", "feature_swap", "length_scale",
-    "feature_pair", "temperature_swap", "joint",
-)  # fmt: skip
+from .sweep import MOVES
 
 
 class TrainingRows(NamedTuple):

@@ -17,6 +17,7 @@ from .continuous_spike import run_continuous_spike
 from .corrected_sweep import run_corrected
 from .first_feature import single_feature_evidence
 from .sweep import (
+    MOVES,
     DoublySparseDraws,
     DoublySparseSettings,
     DoublySparseState,
@@ -186,8 +187,10 @@ class DoublySparseSampler:
             slice_width=np.array([1.0, 1.0, 0.2, 0.2, 0.5]),
             log_step=np.full(p, math.log(0.5)),
             steps=np.zeros(p, np.int64),
+            log_ridge=np.zeros(3),
+            ridge_steps=np.zeros(3, np.int64),
             slab=slab,
-            tallies=np.zeros((10, 2), np.int64),
+            tallies=np.zeros((len(MOVES), 2), np.int64),
             function=np.zeros(1 + self._largest + n if self._corrected else 0),
             site_sums=np.zeros((3, n if self._corrected else 0)),
         )

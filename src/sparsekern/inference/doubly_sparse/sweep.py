@@ -27,7 +27,14 @@ from ..moves.active_set import move_active_set
 from ..moves.features import swap_features, toggle_features, toggle_pairs, walk_bandwidths
 from ..moves.function_scale import move_function_scale
 from ..moves.kept_draw import store_function
+from ..moves.ridge import walk_ridge
 from ..moves.scales import DIRECTIONS, adapt_width, slice_scales
+
+MOVES = (
+    "birth", "death", "swap", "feature_birth", "feature_death", "feature_swap", "length_scale",
+    "feature_pair", "temperature_swap", "joint", "ridge",
+)  # fmt: skip
+RIDGE = 10  # row of the tallies
 
 
 class DoublySparseState(NamedTuple):
@@ -47,8 +54,10 @@ class DoublySparseState(NamedTuple):
     slice_width: np.ndarray  # float64[5], by row of DIRECTIONS, the function last
     log_step: np.ndarray  # float64[p], walk on each bandwidth
     steps: np.ndarray  # int64[p], walks that shaped it
+    log_ridge: np.ndarray  # float64[3], walk along the ridge, by slope
+    ridge_steps: np.ndarray  # int64[3], walks that shaped it
     slab: np.ndarray  # int64[n], 1 in the slab, 0 in the spike (nothing without a continuous spike)
-    tallies: np.ndarray  # int64[10, 2], attempts and acceptances after tuning
+    tallies: np.ndarray  # int64[11, 2], attempts and acceptances after tuning
     function: np.ndarray  # float64[1 + m + n], see corrected moves (nothing where none is held)
     site_sums: np.ndarray  # float64[3, n], what the next sites are made of (nothing likewise)
 
@@ -155,7 +164,7 @@ def open_workspace(
 
 @jit
 def sweep_features(rng, state, work, settings, tuning):
-    """Move features and bandwidths; the factor is left exact."""
+    """Move features and bandwidths; the factor is left exact. Return its log evidence."""
     basis, factor, spare = work.basis, work.factor, work.spare
     sums, other = work.sums, work.other_sums
     evidence = rebuild_features(basis, factor, sums)
@@ -173,7 +182,7 @@ def sweep_features(rng, state, work, settings, tuning):
             rng, basis, factor, spare, sums, other, evidence, settings.swaps, settings.graph,
             tallies,
         )  # fmt: skip
-    walk_bandwidths(
+    return walk_bandwidths(
         rng, basis, factor, spare, sums, other, evidence, settings.walks, state.log_step,
         state.steps, tuning, tallies,
     )  # fmt: skip
@@ -183,7 +192,12 @@ def sweep_features(rng, state, work, settings, tuning):
 def sweep_once(rng, state, work, prior, settings, tuning):
     """Carry out one sweep, all but the coefficients."""
     factor, sweep = work.factor, state.sweep[0]
-    sweep_features(rng, state, work, settings, tuning)
+    evidence = sweep_features(rng, state, work, settings, tuning)
+    walk_ridge(
+        rng, work.basis, factor, work.spare, work.sums, work.other_sums, evidence, prior,
+        settings.walks, 3 if settings.directions.shape[0] > 0 else 1, state.log_step,
+        state.log_ridge, state.ridge_steps, tuning, state.tallies[RIDGE],
+    )  # fmt: skip
     if settings.moves > 0:
         move_active_set(
             rng, factor, work.basis, work.unused, settings.log_weights, settings.candidates,

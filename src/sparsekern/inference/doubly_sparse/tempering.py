@@ -55,8 +55,10 @@ class TemperedState(NamedTuple):
     slice_width: np.ndarray
     log_step: np.ndarray
     steps: np.ndarray
+    log_ridge: np.ndarray
+    ridge_steps: np.ndarray
     slab: np.ndarray
-    tallies: np.ndarray  # int64[10, 2], of the coldest alone
+    tallies: np.ndarray  # int64[11, 2], of the coldest alone
     function: np.ndarray
     site_sums: np.ndarray
 

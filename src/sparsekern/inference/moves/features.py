@@ -54,7 +54,7 @@ def _shift(basis, factor, feature, change, sums, out):
 
 
 @jit_apart
-def _take(factor, spare, sums, other_sums):
+def take_proposal(factor, spare, sums, other_sums):
     """Make the proposal in ``spare`` and ``other_sums`` the present state."""
     k = count_columns(factor)
     for a in range(k):
@@ -117,7 +117,7 @@ def toggle_features(
             continue
         tallies[kind, 1] += 1
         evidence = value
-        _take(factor, spare, sums, other_sums)
+        take_proposal(factor, spare, sums, other_sums)
         if kind == ENTER:
             _include(basis, feature, change)
         else:
@@ -155,7 +155,7 @@ def toggle_pairs(
             continue
         tallies[PAIR, 1] += 1
         evidence = value
-        _take(factor, spare, sums, other_sums)
+        take_proposal(factor, spare, sums, other_sums)
         if entering:
             _include(basis, pair[0], one)
             _include(basis, pair[1], two)
@@ -206,7 +206,7 @@ def swap_features(rng, basis, factor, spare, sums, other_sums, evidence, moves, 
         if math.log(rng.random()) < value - evidence + ratio:
             tallies[EXCHANGE, 1] += 1
             evidence = value
-            _take(factor, spare, sums, other_sums)
+            take_proposal(factor, spare, sums, other_sums)
             basis.features[place] = newcomer
     return evidence
 
@@ -228,7 +228,7 @@ def _walk_one(
     if rng.random() < probability:
         tallies[WALK, 1] += 1
         evidence = value
-        _take(factor, spare, sums, other_sums)
+        take_proposal(factor, spare, sums, other_sums)
         basis.bandwidths[place] = proposal
     if tuning:
         steps[feature] += 1

@@ -162,7 +162,7 @@ def _samplers_of_rows(
     make_sampler = _choose_sampler(likelihood, priors, moves, subset)
     features = np.asfortranarray(rows.every[np.ix_(rows.used, rows.screened)])
     some = len(rows.used) < len(rows.every)
-    candidates = _choose_candidates(estimator.candidates, features, chance, some, subset)
+    candidates = _choose_candidates(estimator, features, chance, some, subset)
     p = features.shape[1]
     expected = priors.expected_features
     if expected is None:
@@ -241,9 +241,10 @@ def _check_plain(what: str, likelihood: Likelihood, priors: DoublySparsePriors) 
 
 
 def _choose_candidates(
-    wanted: Any, features: np.ndarray, chance: np.random.RandomState, some: bool, subset: bool
+    estimator: Any, features: np.ndarray, chance: np.random.RandomState, some: bool, subset: bool
 ) -> np.ndarray | None:
     """Return the rows that may become active; ``some``: not all rows are looked at."""
+    wanted = estimator.candidates
     if wanted is None and len(features) > LARGE and not subset:
         wanted = DICTIONARY
     if some and not isinstance(wanted, (int, np.integer)):
@@ -253,7 +254,7 @@ def _choose_candidates(
                 "number of candidates, or large_n='dictionary'."
             )
         return None
-    return resolve_candidates(wanted, features, False, chance)
+    return resolve_candidates(wanted, features, False, chance, estimator._row_map)
 
 
 def _warn_if_chains_disagree(estimator: Any) -> None:

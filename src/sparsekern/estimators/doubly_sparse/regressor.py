@@ -9,7 +9,6 @@ from sklearn.base import RegressorMixin
 from ...likelihoods._contract import SAMPLED
 from ...posteriors.names import row_labels
 from ..shared.documentation import documented
-from ..shared.inputs import validate_rows
 from ..shared.regressor_face import RegressorFace
 from ..shared.sampled import name_data
 from ..shared.target import Target, resolve_law
@@ -121,10 +120,10 @@ class DoublySparseRegressor(RegressorFace, RegressorMixin, FeatureSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows, priors = check_parameters(self), row_labels(X), self._group("priors")
         law = resolve_law(self, SAMPLED, priors.degrees_of_freedom)
-        X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
+        X, y = self._training_rows(X, y, sample_weight, y_numeric=True, ensure_min_samples=2)
         self._target, response = Target.of_law(self, X, y, law)
         law, noise_prior = self._target.law_of_rows(law, X, priors.noise)
         names = name_data(self, rows, y, self._target.centre[0], self._target.spread[0])

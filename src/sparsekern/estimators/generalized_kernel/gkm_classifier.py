@@ -11,7 +11,6 @@ from ...posteriors.names import row_labels
 from ..shared.class_face import ClassFace, choose_likelihood, encode_classes, responses_one_vs_rest
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
-from ..shared.inputs import validate_rows
 from ..shared.sampled import name_data
 from .model import check_parameters, fit_chains
 from .settings import GKMMoves, GKMPriors
@@ -128,9 +127,9 @@ class GKMClassifier(ClassFace, ClassifierMixin, Estimator):
         tags.classifier_tags.multi_class = self.likelihood != "hinge"
         return tags
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows = check_parameters(self), row_labels(X)
-        X, y = validate_rows(self, X, y)
+        X, y = self._training_rows(X, y, sample_weight)
         self.classes_, response = encode_classes(y)
         n_classes = len(self.classes_)
         likelihood, one_vs_rest = choose_likelihood(

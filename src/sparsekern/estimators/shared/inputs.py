@@ -124,10 +124,17 @@ class Inputs:
     standardize : bool
     exposure : int or None
         A column that is no feature of the kernels: it is set to zero, so that no distance sees it.
+
+    Attributes
+    ----------
+    columns : ndarray or None
+        Columns that are taken of rows: of a precomputed kernel where not all training rows are in
+        the model, or some are repeated. None: all.
     """
 
     def __init__(self, rows: np.ndarray, standardize: bool, exposure: int | None = None) -> None:
         self.exposure = exposure
+        self.columns: np.ndarray | None = None
         self._scale = Standardizer(self.without_exposure(rows)) if standardize else None
 
     def without_exposure(self, rows: np.ndarray) -> np.ndarray:
@@ -140,7 +147,7 @@ class Inputs:
 
     def __call__(self, rows: np.ndarray, order: Literal["C", "F"] = "C") -> np.ndarray:
         """Return rows as kernels see them, by row or (``"F"``) by feature."""
-        rows = self.without_exposure(rows)
+        rows = self.without_exposure(rows if self.columns is None else rows[:, self.columns])
         if self._scale is not None:
             rows = self._scale(rows)
         return np.require(rows, requirements=[order, "A", "W"])

@@ -43,6 +43,16 @@ def offered(supports: tuple[str, ...], requires: Requires) -> tuple[str, ...]:
     )
 
 
+def weighing() -> str:
+    """Return in words which laws of real responses and counts can weigh rows."""
+    known = {"reals": "noise", "counts": "counts"}
+    return " or ".join(
+        f"{known[law.support]}={name!r}"
+        for name, law in TABLE.items()
+        if law.support in known and "row weights" in law.provides
+    )
+
+
 def lacking(law: Any, requires: Requires) -> str:
     """Return in words what a likelihood lacks, by the set that it comes closest to."""
     missing = min((abilities - law.provides for abilities in requires), key=len)

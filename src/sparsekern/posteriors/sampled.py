@@ -158,6 +158,7 @@ class SampledPosterior:
         if names.classes is None:
             added = self.draws.training_offset if features is None else offset
             added = added[places] if isinstance(added, np.ndarray) else added
+            assert rows is not None
             drawn = self.draws.sample_responses(rows[places], rng, added)
             drawn = names.centre + names.spread * drawn
         else:

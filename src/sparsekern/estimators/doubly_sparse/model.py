@@ -105,7 +105,7 @@ def make_samplers(
         spread = np.argmax(responses, axis=0) if several else responses[0]
         used = spread_rows(spread, FIXED_ROWS, chance)
         responses = [response[used] for response in responses]
-        if "stand-in" in likelihood.provides:
+        if "row weights" in likelihood.provides:
             likelihood = likelihood.at_rows(used)
     screened = _screen(estimator, X, every, used, responses)
     rows = TrainingRows(every, used, screened)
@@ -128,7 +128,9 @@ def _screen(
     targets = np.column_stack([_columns(response) for response in responses])
     seen = every[np.ix_(used, screened)]
     if selection.screen_by == "correlation":
-        return screened[screen_features(seen, targets, selection.screen)]
+        weights = estimator._row_weights
+        weights = None if weights is None else weights[used]
+        return screened[screen_features(seen, targets, selection.screen, weights)]
     # of equal responses the first rows are taken: which these are is left to chance
     order = content_order(estimator._inputs.without_exposure(X[used]), targets[:, 0])
     chosen = screen_by_evidence(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from sklearn.base import RegressorMixin
 
 from ...likelihoods._contract import SAMPLED
+from ...likelihoods.table import weighing
 from ...posteriors.names import row_labels
 from ..shared.documentation import documented
 from ..shared.regressor_face import RegressorFace
@@ -123,11 +124,23 @@ class DoublySparseRegressor(RegressorFace, RegressorMixin, FeatureSelector):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows, priors = check_parameters(self), row_labels(X), self._group("priors")
         law = resolve_law(self, SAMPLED, priors.degrees_of_freedom)
-        X, y = self._training_rows(X, y, sample_weight, y_numeric=True, ensure_min_samples=2)
+        weigh = "row weights" in law.provides and not self._without_weights()
+        X, y = self._training_rows(X, y, sample_weight, weigh, y_numeric=True, ensure_min_samples=2)
         self._target, response = Target.of_law(self, X, y, law)
-        law, noise_prior = self._target.law_of_rows(law, X, priors.noise)
+        law, noise_prior = self._target.law_of_rows(law, X, priors.noise, self._row_weights)
         names = name_data(self, rows, y, self._target.centre[0], self._target.spread[0])
         exposure = self._target.exposure
         fit_chains(
             self, runner, X, [response], law, names, noise_prior=noise_prior, exposure=exposure
         )
+
+    def _without_weights(self) -> str:
+        """Return in words what to change for rows to be weighed, whatever the law; or nothing."""
+        if self._group("moves").large_n == "active_subset":
+            return "moves__large_n='dictionary'"
+        selection = self._group("selection")
+        by_evidence = selection.screen is not None and selection.screen_by == "evidence"
+        return "selection__screen_by='correlation'" if by_evidence else ""
+
+    def _weighing_laws(self) -> str:
+        return self._without_weights() or weighing()

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from sklearn.base import RegressorMixin
 
 from ...likelihoods._contract import SAMPLED
+from ...likelihoods.table import weighing
 from ...posteriors.names import row_labels
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
@@ -111,10 +112,14 @@ class GKMRegressor(RegressorFace, RegressorMixin, Estimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows, priors = check_parameters(self), row_labels(X), self._group("priors")
         law = resolve_law(self, SAMPLED, priors.degrees_of_freedom)
-        X, y = self._training_rows(X, y, sample_weight, y_numeric=True, ensure_min_samples=2)
+        weigh = "row weights" in law.provides
+        X, y = self._training_rows(X, y, sample_weight, weigh, y_numeric=True, ensure_min_samples=2)
         self._target, response = Target.of_law(self, X, y, law)
-        law, noise_prior = self._target.law_of_rows(law, X, priors.noise)
+        law, noise_prior = self._target.law_of_rows(law, X, priors.noise, self._row_weights)
         names = name_data(self, rows, y, self._target.centre[0], self._target.spread[0])
         features = self._prepare_training(X, self._target.exposure)
         options = {"noise_prior": noise_prior, "moves": _MOVES}
         fit_chains(self, runner, features, [response], law, names, **options)
+
+    def _weighing_laws(self) -> str:
+        return weighing()

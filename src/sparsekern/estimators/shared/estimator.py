@@ -197,7 +197,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
                 "kernel='precomputed' needs the square kernel matrix of the training rows as "
                 f"X; got the shape {X.shape}."
             )
-        self._inputs = Inputs(X, self.standardize and not precomputed, exposure)
+        standardize = self.standardize and not precomputed
+        self._inputs = Inputs(X, standardize, exposure, self._row_weights)
         rows = self._inputs(X, "F")
         if precomputed and self._row_map is not None:
             self._inputs.columns = self._row_map.taken

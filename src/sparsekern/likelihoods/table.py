@@ -43,13 +43,13 @@ def offered(supports: tuple[str, ...], requires: Requires) -> tuple[str, ...]:
     )
 
 
-def weighing() -> str:
-    """Return in words which laws of real responses and counts can weigh rows."""
-    known = {"reals": "noise", "counts": "counts"}
+def weighing(**supports: str) -> str:
+    """Return in words which laws can weigh rows; ``supports`` by the parameter that names a law."""
+    abilities = (frozenset({"row weights"}), frozenset({"weighted form"}))
     return " or ".join(
-        f"{known[law.support]}={name!r}"
-        for name, law in TABLE.items()
-        if law.support in known and "row weights" in law.provides
+        f"{parameter}={name!r}"
+        for parameter, support in supports.items()
+        for name in offered((support,), abilities)
     )
 
 

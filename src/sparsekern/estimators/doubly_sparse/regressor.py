@@ -13,6 +13,7 @@ from ..shared.documentation import documented
 from ..shared.regressor_face import RegressorFace
 from ..shared.sampled import name_data
 from ..shared.target import Target, resolve_law
+from ..shared.weights import when_to_weigh
 from .model import check_parameters, fit_chains
 from .selector import FeatureSelector
 from .settings import (
@@ -124,7 +125,7 @@ class DoublySparseRegressor(RegressorFace, RegressorMixin, FeatureSelector):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows, priors = check_parameters(self), row_labels(X), self._group("priors")
         law = resolve_law(self, SAMPLED, priors.degrees_of_freedom)
-        weigh = "row weights" in law.provides and not self._without_weights()
+        weigh = "never" if self._unweighing_option() else when_to_weigh(law)
         X, y = self._training_rows(X, y, sample_weight, weigh, y_numeric=True, ensure_min_samples=2)
         self._target, response = Target.of_law(self, X, y, law)
         law, noise_prior = self._target.law_of_rows(law, X, priors.noise, self._row_weights)
@@ -134,13 +135,5 @@ class DoublySparseRegressor(RegressorFace, RegressorMixin, FeatureSelector):
             self, runner, X, [response], law, names, noise_prior=noise_prior, exposure=exposure
         )
 
-    def _without_weights(self) -> str:
-        """Return in words what to change for rows to be weighed, whatever the law; or nothing."""
-        if self._group("moves").large_n == "active_subset":
-            return "moves__large_n='dictionary'"
-        selection = self._group("selection")
-        by_evidence = selection.screen is not None and selection.screen_by == "evidence"
-        return "selection__screen_by='correlation'" if by_evidence else ""
-
     def _weighing_laws(self) -> str:
-        return self._without_weights() or weighing()
+        return self._unweighing_option() or weighing(noise="reals", counts="counts")

@@ -14,6 +14,7 @@ from ..shared.estimator import Estimator
 from ..shared.regressor_face import RegressorFace
 from ..shared.sampled import name_data
 from ..shared.target import Target, resolve_law
+from ..shared.weights import when_to_weigh
 from .model import check_parameters, fit_chains
 from .settings import GKMRegressionPriors
 
@@ -112,8 +113,9 @@ class GKMRegressor(RegressorFace, RegressorMixin, Estimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows, priors = check_parameters(self), row_labels(X), self._group("priors")
         law = resolve_law(self, SAMPLED, priors.degrees_of_freedom)
-        weigh = "row weights" in law.provides
-        X, y = self._training_rows(X, y, sample_weight, weigh, y_numeric=True, ensure_min_samples=2)
+        X, y = self._training_rows(
+            X, y, sample_weight, when_to_weigh(law), y_numeric=True, ensure_min_samples=2
+        )
         self._target, response = Target.of_law(self, X, y, law)
         law, noise_prior = self._target.law_of_rows(law, X, priors.noise, self._row_weights)
         names = name_data(self, rows, y, self._target.centre[0], self._target.spread[0])
@@ -122,4 +124,4 @@ class GKMRegressor(RegressorFace, RegressorMixin, Estimator):
         fit_chains(self, runner, features, [response], law, names, **options)
 
     def _weighing_laws(self) -> str:
-        return weighing()
+        return weighing(noise="reals", counts="counts")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -18,7 +18,7 @@ from ...posteriors.names import row_labels
 from ...posteriors.row_map import RowMap
 from .inputs import Inputs, validate_rows
 from .settings import Settings, change_group, check_group
-from .weights import map_rows
+from .weights import Weigh, map_rows
 
 
 def _has_draws(estimator: Any) -> bool:
@@ -155,11 +155,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _training_rows(
-        self, X: Any, y: Any, sample_weight: Any, weigh: bool = False, **options: Any
+        self, X: Any, y: Any, sample_weight: Any, weigh: Weigh = "never", **options: Any
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return validated rows and responses that the model is fitted to; remember which.
 
-        ``weigh`` tells whether the engine can weigh rows: it then finds their weights in
+        ``weigh`` tells when the engine is to weigh rows: it then finds their weights in
         ``_row_weights``. Otherwise rows are repeated as often as they count.
         """
         X, y = validate_rows(self, X, y, **options)
@@ -183,8 +183,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         return rows if self._row_map is None else np.unique(self._row_map.taken[rows])
 
     def _weighing_laws(self) -> str:
-        """Return in words which parameters let weights be fractions; empty: none do."""
-        return ""
+        """Return in words what lets weights be fractions."""
+        if is_classifier(self):
+            return "GKMClassifier with likelihood='logit'"
+        return "GKMRegressor with noise='gaussian'"
 
     def _prepare_training(self, X: np.ndarray, exposure: int | None = None) -> np.ndarray:
         """Return the rows as the kernel sees them, in memory that the caller has no part in.

@@ -7,7 +7,7 @@ copies are brought into one order, made of what the rows hold, and so are they w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import issparse
@@ -16,11 +16,12 @@ from sklearn.base import is_classifier
 from ...inference.feature_search.row_order import exact_keys
 from ...posteriors.row_map import RowMap
 
+Weigh = Literal["never", "fractions", "always"]
 _MOST_REPEATED = 1_000_000  # rows, repetitions counted
 
 
 def map_rows(
-    estimator: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any, weigh: bool
+    estimator: Any, X: np.ndarray, y: np.ndarray, sample_weight: Any, weigh: Weigh
 ) -> RowMap | None:
     """Return the rows to fit a model to; None: the rows as they are.
 
@@ -31,8 +32,8 @@ def map_rows(
         Validated rows, or a precomputed kernel matrix.
     y : ndarray of shape (n,) or (n, outputs)
     sample_weight : array-like of shape (n,) or None
-    weigh : bool
-        Whether the engine can weigh rows; otherwise they are repeated.
+    weigh : {"never", "fractions", "always"}
+        When the engine weighs rows, or where weights are fractions; otherwise they are repeated.
     """
     if issparse(y):
         return None  # refused where labels are looked at
@@ -40,7 +41,9 @@ def map_rows(
     if given is None and estimator._is_precomputed():
         return None  # a row of a kernel matrix holds something else when rows are moved
     weights = np.ones(len(y)) if given is None else given
-    if not weigh:
+    whole = (weights == np.round(weights)).all()
+    weighed = weigh == "always" or (weigh == "fractions" and not whole)
+    if not weighed:
         _refuse_fractions(estimator, weights)
     kept = np.flatnonzero(weights)
     if is_classifier(estimator) and y.ndim == 1 and len(kept) < len(y):
@@ -56,13 +59,21 @@ def map_rows(
         order = np.arange(len(kept))  # without copies rows stay in their order
     alike = np.full(len(y), -1)
     alike[kept] = kept[first]
-    if not weigh:
+    if not weighed:
         often = weights[kept][order].astype(np.int64)
         return RowMap(np.repeat(kept[order], often), alike, None, np.array(y))
     totals = np.bincount(first, weights[kept], minlength=len(kept))
     distinct = order[first[order] == order]
     together = totals[distinct]
     return RowMap(kept[distinct], alike, None if (together == 1).all() else together, np.array(y))
+
+
+def when_to_weigh(law: Any) -> Weigh:
+    """Return when samplers of a law weigh rows."""
+    if "row weights" in law.provides:
+        return "always"
+    # whole numbers are repeated: with a working response no sweep is in vain
+    return "fractions" if "weighted form" in law.provides else "never"
 
 
 def find_copies(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -124,11 +135,10 @@ def _refuse_fractions(estimator: Any, weights: np.ndarray) -> None:
     fractions = weights != np.round(weights)
     if fractions.any():
         row = int(np.argmax(fractions))
-        others = estimator._weighing_laws()
         raise ValueError(
             f"{_described(estimator)} takes whole numbers as sample_weight, and repeats rows; row "
-            f"{row} has {float(weights[row])!r}. Give whole numbers"
-            f"{f', or use {others}' if others else ''}."
+            f"{row} has {float(weights[row])!r}. Give whole numbers, or use "
+            f"{estimator._weighing_laws()}."
         )
     if weights.sum() > _MOST_REPEATED:
         raise ValueError(

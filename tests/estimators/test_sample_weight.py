@@ -229,7 +229,8 @@ def test_weights_reach_pipelines_and_searches():
     assert_array_equal(search.predict(NEW), best.predict(NEW))
     with config_context(enable_metadata_routing=True):
         routed = make("GKMRegressor", standardize=False).set_fit_request(sample_weight=True)
-        routed = make_pipeline(StandardScaler(), routed)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        routed = make_pipeline(scaler, routed)
         routed.fit(ROWS, RESPONSE, sample_weight=FRACTIONS)
     assert_array_equal(routed.predict(NEW), pipeline.predict(NEW))
 

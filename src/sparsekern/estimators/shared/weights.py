@@ -90,12 +90,14 @@ def find_copies(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     columns = y.reshape(len(y), -1).astype(np.float64)
     salt = 0
     while True:
-        keys = exact_keys((X, columns), salt)
-        _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-        first = first[number]
+        keys = np.stack([exact_keys(columns, salt), exact_keys(X, salt)])
+        order = np.lexsort(keys)  # by X, so that other labels of the same rows leave it alone
+        starts = np.append(True, (np.diff(keys[:, order], axis=1) != 0).any(axis=0))
+        first = np.empty(len(y), dtype=np.intp)
+        first[order] = order[starts][np.cumsum(starts) - 1]
         copies = np.flatnonzero(first != np.arange(len(y)))
         if all((part[copies] == part[first[copies]]).all() for part in (X, columns)):
-            return np.argsort(keys, kind="stable"), first
+            return order, first
         salt += 1  # two rows have one key by chance, which happens once in a lifetime
 
 

@@ -41,28 +41,25 @@ def content_order(features: np.ndarray, response: np.ndarray) -> np.ndarray:
     return np.argsort(keys, kind="stable")
 
 
-def exact_keys(parts: tuple[np.ndarray, ...], salt: int = 0) -> np.ndarray:
+def exact_keys(rows: np.ndarray, salt: int = 0) -> np.ndarray:
     """Return a key of every row, the same for rows that hold the same to the last digit.
 
     Unlike the order above it looks at one row at a time.
 
     Parameters
     ----------
-    parts : tuple of ndarray of shape (n, columns)
-        What a row holds.
+    rows : ndarray of shape (n, p)
     salt : int
         Another one makes other keys.
     """
-    n = len(parts[0])
+    n, p = rows.shape
     keys = np.zeros(n, dtype=np.uint64)
+    columns = _mix(np.arange(p, dtype=np.uint64) + _mix(np.array([salt], dtype=np.uint64)))
     step = max(1, _BLOCK_NUMBERS // max(n, 1))
-    for number, part in enumerate(parts):
-        mark = _mix(np.array([number, salt], dtype=np.uint64)).sum(dtype=np.uint64)
-        columns = _mix(np.arange(part.shape[1], dtype=np.uint64) + mark)
-        for first in range(0, part.shape[1], step):
-            block = slice(first, first + step)
-            values = _whole_bits(part[:, block]) + columns[block]
-            keys += _mix(values).sum(axis=1, dtype=np.uint64)
+    for first in range(0, p, step):
+        block = slice(first, first + step)
+        values = _whole_bits(rows[:, block]) + columns[block]
+        keys += _mix(values).sum(axis=1, dtype=np.uint64)
     return keys
 
 

@@ -210,8 +210,8 @@ SAMPLERS = [
     Mutation(
         "tempered-noise-with-half-the-rows",
         "inference/doubly_sparse/tempering.py",
-        "replica.noise[SHAPE] += 0.5 * len(self.response)",
-        "replica.noise[SHAPE] += 0.25 * len(self.response)",
+        "replica.noise[SHAPE] += 0.5 * self._weights.sum()",
+        "replica.noise[SHAPE] += 0.25 * self._weights.sum()",
         "a tempered likelihood counts every row by its power in the law of the noise",
         "numerics/doubly_sparse/test_tempering.py -k power",
     ),

@@ -129,11 +129,13 @@ def spectra(kernels, rows, response, v0, precision):
 
 
 def posterior_moments(
-    features, response, model, functionals, counts=(48, 40), precision=None, rows=None
-):
+    features, response, model, functionals, counts=(48, 40), precision=None, rows=None,
+    counted=None,
+):  # fmt: skip
     """Return posterior means of ``functionals`` by enumeration and quadrature.
 
-    ``rows`` may become active; None: all.
+    ``rows`` may become active; None: all. ``counted`` is how many responses there are, where rows
+    have weights (which are their ``precision``).
 
     ``model`` is a dict: kind, feature_probability, vector_probability, max_features, max_active,
     v0, slab_prior or nu, noise_prior, and where all are in, select_features or select_vectors
@@ -143,6 +145,7 @@ def posterior_moments(
     response = np.atleast_2d(response)
     latents, n = response.shape
     precision = np.ones(n) if precision is None else precision
+    counted = n if counted is None else counted
     kind = model.get("kind", "rbf")
     eta, log_prior, kernels = feature_terms(
         features, model["feature_probability"], model["max_features"], kind, counts[0],
@@ -169,7 +172,7 @@ def posterior_moments(
             log_m = -0.5 * (log_det + form)
         else:
             shape, rate = model["noise_prior"]
-            shape, rate = shape + 0.5 * n * latents, rate + 0.5 * form
+            shape, rate = shape + 0.5 * counted * latents, rate + 0.5 * form
             log_m = -0.5 * log_det - shape * np.log(rate)
             log_variance = np.log(rate) - digamma(shape)
         prior = log_prior[:, None] + nu_log_weight

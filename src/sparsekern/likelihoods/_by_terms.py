@@ -6,6 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ._row_weights import row_weights
+
 
 class ByTerms:
     """The sampler's face of a law with terms.
@@ -16,22 +18,29 @@ class ByTerms:
         Added to the function at the training rows; None: zero.
     prior : (float, float)
         Shape and rate of the gamma prior of the inverse of what the law learns, if anything.
+    weights : array of shape (n,) or None
+        How often each training row counts; None: once.
     """
 
     name: ClassVar[str]
     last_parameter: ClassVar[str | None]
 
     def __init__(
-        self, offset: np.ndarray | None = None, prior: tuple[float, float] = (1.0, 0.1)
+        self,
+        offset: np.ndarray | None = None,
+        prior: tuple[float, float] = (1.0, 0.1),
+        weights: np.ndarray | None = None,
     ) -> None:
-        self.offset, self.prior = offset, prior
+        self.offset, self.prior, self.weights = offset, prior, weights
 
     def _offset(self, count: int) -> np.ndarray:
         return np.zeros(count) if self.offset is None else self.offset[:count]
 
     def at_rows(self, rows: np.ndarray) -> Self:
         """Return the same for some of the training rows."""
-        return type(self)(None if self.offset is None else self.offset[rows], self.prior)
+        known = (self.offset, self.weights)
+        offset, weights = (None if values is None else values[rows] for values in known)
+        return type(self)(offset, self.prior, weights)
 
     def start_parameters(self) -> np.ndarray:
         """Return one for the number that the law learns, if any."""
@@ -52,4 +61,6 @@ class ByTerms:
 
         response = np.asarray(response, dtype=np.float64)
         offset = np.array(self._offset(len(response)), dtype=np.float64)
-        return TermsData(CODES[self.name], response, offset, parameters, np.array(self.prior))
+        weights = row_weights(self, len(response))
+        prior = np.array(self.prior)
+        return TermsData(CODES[self.name], response, offset, weights, parameters, prior)

@@ -35,9 +35,14 @@ Abilities
     Gross errors are part of the law: responses are scaled by their median deviation.
 "degrees of freedom"
     They are the one argument of the class.
+"row weights"
+    The class takes ``weights``: the log-likelihood of a row is multiplied by its own.
+"weighted form"
+    ``weighted(weights)``: the same law by its terms, with "row weights" in place of a working
+    response.
 "inner products suffice"
-    The working response is the response and the precision is common, so that the data may be
-    rotated.
+    The working response is the response and the precision is common but for weights of rows, so
+    that the data may be rotated.
 """
 
 from __future__ import annotations

@@ -3,11 +3,12 @@ r"""Likelihoods that samplers know by their terms alone.
 A law without a Gaussian working response is sampled through a Gaussian stand-in and corrected
 (:mod:`sparsekern.inference.moves.corrected`). It needs nothing but its terms
 (:mod:`.terms`), so that all such laws share one type of data and one compiled engine. The latent
-value of row i is :math:`o_i+f_i` with a known offset :math:`o_i`. What the law itself learns is one
-number :math:`\alpha`, :math:`1/\alpha\sim Ga(a,b)`; given the function it is drawn by a slice step
-of :math:`\log\alpha`, whose density is
+value of row i is :math:`o_i+f_i` with a known offset :math:`o_i`, and its terms are multiplied by a
+known weight :math:`w_i`. What the law itself learns is one number :math:`\alpha`,
+:math:`1/\alpha\sim Ga(a,b)`; given the function it is drawn by a slice step of
+:math:`\log\alpha`, whose density is
 
-.. math:: \prod_ip(y_i\mid o_i+f_i,\alpha)\,\alpha^{-a}e^{-b/\alpha}.
+.. math:: \prod_ip(y_i\mid o_i+f_i,\alpha)^{w_i}\,\alpha^{-a}e^{-b/\alpha}.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class TermsData(NamedTuple):
     code: int
     response: np.ndarray  # float64[n]
     offset: np.ndarray  # float64[n]
+    weight: np.ndarray  # float64[n]
     parameters: np.ndarray  # float64[0 or 1], the chain's own alpha
     prior: np.ndarray  # float64[2], shape and rate of 1/alpha
 
@@ -46,7 +48,8 @@ def _log_likelihood(data, fitted, scale, last):
     total = 0.0
     for i in range(data.response.shape[0]):
         latent = data.offset[i] + scale * fitted[i]
-        total += response_terms(data.code, data.response[i], latent, last, 0.0)[0]
+        value = response_terms(data.code, data.response[i], latent, last, 0.0)[0]
+        total += data.weight[i] * value
     return total
 
 
@@ -58,14 +61,14 @@ def _scaled_log_likelihood(data, fitted, scale, variance):
 
 @jit
 def _add_site_terms(data, fitted, sums):
-    """Add f, slope and curvature."""
+    """Add f, slope and curvature, these two times the weight."""
     last = _last(data)
     for i in range(data.response.shape[0]):
         latent = data.offset[i] + fitted[i]
         _, slope, curvature, _ = response_terms(data.code, data.response[i], latent, last, 0.0)
         sums[0, i] += fitted[i]
-        sums[1, i] += slope
-        sums[2, i] += curvature
+        sums[1, i] += data.weight[i] * slope
+        sums[2, i] += data.weight[i] * curvature
 
 
 @jit

@@ -3,12 +3,13 @@ r"""Gaussian noise of unknown variance.
 :math:`y_i\sim N(f_i,\sigma^2)`, coefficients with prior covariance proportional to
 :math:`\sigma^2`, and :math:`\sigma^{-2}\sim Ga(a,b)`: the working response is y itself with unit
 precision, and :math:`\sigma^2` is integrated out of every move (:mod:`..linalg.whitened_factor`).
+A row of weight w has the likelihood to the power w: its working precision is w.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import ndtr
@@ -16,24 +17,42 @@ from scipy.special import ndtr
 from .._jit import jit
 from ._augmented import keep_working
 from ._compiled import register
+from ._row_weights import row_weights
 
 
 class GaussianData(NamedTuple):
     """Responses for compiled code."""
 
     response: np.ndarray  # float64[n]
-    counted: np.ndarray  # float64[1], rows that the log-likelihood counts
+    weight: np.ndarray  # float64[n]
+    counted: np.ndarray  # float64[1], responses that the log-likelihood counts
 
 
 class Gaussian:
-    r"""Real responses, :math:`y\sim N(f,\sigma^2)`."""
+    r"""Real responses, :math:`y\sim N(f,\sigma^2)`.
+
+    Parameters
+    ----------
+    weights : array of shape (n,) or None
+        How often each training row counts; None: once.
+    """
 
     name: ClassVar[str] = "gaussian"
     support: ClassVar[str] = "reals"
     provides: ClassVar[frozenset[str]] = frozenset(
-        {"working response", "learned noise", "inner products suffice", "law", "normal noise"}
-    )
+        {
+            "working response", "learned noise", "inner products suffice", "law", "normal noise",
+            "row weights",
+        }
+    )  # fmt: skip
     last_parameter: ClassVar[str | None] = "noise_variance"
+
+    def __init__(self, weights: np.ndarray | None = None) -> None:
+        self.weights = weights
+
+    def at_rows(self, rows: np.ndarray) -> Self:
+        """Return the same for some of the training rows."""
+        return type(self)(None if self.weights is None else self.weights[rows])
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
         """Return f itself."""
@@ -86,7 +105,8 @@ class Gaussian:
     def compiled(self, response: np.ndarray, parameters: np.ndarray) -> GaussianData:
         """Return the responses for compiled code."""
         response = np.asarray(response, dtype=np.float64)
-        return GaussianData(response, np.array([float(len(response))]))
+        weights = row_weights(self, len(response))
+        return GaussianData(response, weights, np.array([weights.sum()]))
 
 
 @jit
@@ -97,20 +117,20 @@ def _draw_working(data, rng, fitted, variance, response, precision):
 
 @jit
 def _scaled_log_likelihood(data, fitted, scale, variance):
-    r"""Return :math:`\sum_i\log N(y_i;\lambda f_i,\sigma^2)`."""
+    r"""Return :math:`\sum_iw_i\log N(y_i;\lambda f_i,\sigma^2)`."""
     squares = 0.0
     for i in range(data.response.shape[0]):
-        squares += (data.response[i] - scale * fitted[i]) ** 2
+        squares += data.weight[i] * (data.response[i] - scale * fitted[i]) ** 2
     return -0.5 * (data.counted[0] * math.log(2.0 * math.pi * variance) + squares / variance)
 
 
 @jit
 def _add_site_terms(data, fitted, sums):
-    """Add f, the residual and one (noise of unit variance)."""
+    """Add f, the residual and one (noise of unit variance), these two times the weight."""
     for i in range(data.response.shape[0]):
         sums[0, i] += fitted[i]
-        sums[1, i] += data.response[i] - fitted[i]
-        sums[2, i] += 1.0
+        sums[1, i] += data.weight[i] * (data.response[i] - fitted[i])
+        sums[2, i] += data.weight[i]
 
 
 @jit

@@ -3,6 +3,9 @@ r"""Logistic likelihood through Polya-Gamma variables.
 :math:`P(y=\pm1)=1/(1+e^{-yf})`. Given :math:`\omega_i\sim PG(1,f_i)` the likelihood is Gaussian in
 f with precision :math:`\omega_i` and response :math:`z_i=y_i/(2\omega_i)` (Polson, Scott and Windle
 2013).
+
+A row of weight w would need :math:`PG(w,f_i)`, which is drawn exactly for whole numbers only. Where
+weights are fractions the law is sampled by its terms (:mod:`._by_terms`).
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from scipy.special import expit, logit
 from .._jit import jit
 from ..random.polya_gamma import polya_gamma
 from ._augmented import update_by_function
+from ._by_terms import ByTerms
 from ._compiled import register
 from ._without_parameters import WithoutParameters
 
@@ -37,7 +41,7 @@ class Logit(WithoutParameters):
     provides: ClassVar[frozenset[str]] = frozenset(
         {
             "working response", "function moves", "terms", "averaged mean", "averaged argument",
-            "probabilities",
+            "probabilities", "weighted form",
         }
     )  # fmt: skip
 
@@ -71,9 +75,26 @@ class Logit(WithoutParameters):
         r"""Return :math:`-\log(1+e^{-yf})`."""
         return -np.logaddexp(0.0, -response * latent)
 
-    def compiled(self, response: np.ndarray, parameters: np.ndarray) -> LogitData:
+    def weighted(self, weights: np.ndarray) -> WeightedLogit:
+        """Return the same law with weights of rows."""
+        return WeightedLogit(weights=weights)
+
+    def compiled(self, response: np.ndarray, parameters: np.ndarray) -> Any:
         """Return the labels for compiled code."""
         return LogitData(np.asarray(response, dtype=np.float64))
+
+
+class WeightedLogit(ByTerms, Logit):
+    """The law with weights of rows, which samplers know by its terms."""
+
+    provides: ClassVar[frozenset[str]] = (
+        Logit.provides - {"working response", "function moves", "weighted form"}
+    ) | {"stand-in", "row weights"}
+    last_parameter: ClassVar[str | None] = None
+
+    def start_working(self, response: np.ndarray) -> np.ndarray:
+        """Return a working response to start from."""
+        return WithoutParameters.start_working(self, response)
 
 
 @jit

@@ -22,7 +22,7 @@ class NegativeBinomial(ByTerms):
 
     name: ClassVar[str] = "negative_binomial"
     support: ClassVar[str] = "counts"
-    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms", "stand-in"})
+    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms", "stand-in", "row weights"})
     last_parameter: ClassVar[str | None] = "dispersion"
     parameter_names: ClassVar[tuple[str, ...]] = ("dispersion",)
 

@@ -43,6 +43,16 @@ def offered(supports: tuple[str, ...], requires: Requires) -> tuple[str, ...]:
     )
 
 
+def weighing(**supports: str) -> str:
+    """Return in words which laws can weigh rows; ``supports`` by the parameter that names a law."""
+    abilities = (frozenset({"row weights"}), frozenset({"weighted form"}))
+    return " or ".join(
+        f"{parameter}={name!r}"
+        for parameter, support in supports.items()
+        for name in offered((support,), abilities)
+    )
+
+
 def lacking(law: Any, requires: Requires) -> str:
     """Return in words what a likelihood lacks, by the set that it comes closest to."""
     missing = min((abilities - law.provides for abilities in requires), key=len)

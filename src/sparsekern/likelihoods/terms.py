@@ -61,7 +61,9 @@ def likely_value(code, y, mean):
 
 @jit
 def expected_response(code, f):
-    """Return the mean of a response; of labels the latent value itself."""
+    """Return the mean of a response: of logit labels P(1), of other labels the latent value."""
+    if code == LOGIT:
+        return 1.0 / (1.0 + math.exp(-f))
     if code in (POISSON, NEGATIVE_BINOMIAL):
         return math.exp(f)
     return f

@@ -80,18 +80,23 @@ class ExpansionPosterior:
             parameters=self.parameters[:, kept],
         )
 
-    def active_probabilities(self, n_rows: int) -> np.ndarray:
+    def active_probabilities(self, names: Names) -> np.ndarray:
         """Return the share of draws in which each training row is active."""
-        width = self.slots.shape[-1]
-        held = np.arange(width) < self.counts[..., None]
-        visits = np.bincount(self.slots[held], minlength=len(self.rows))
-        probabilities = np.zeros(n_rows)
-        probabilities[self.rows] = visits[: len(self.rows)] / self.n_draws
-        return probabilities
+        held = self._active()
+        numbers = names.row_numbers(self.rows)[self.slots[held]]
+        if names.row_map is not None:  # a row that is repeated counts once in a draw
+            n = len(names.response)
+            draw = np.flatnonzero(held) // held.shape[-1]
+            numbers = np.unique(draw * n + numbers) % n
+        return np.bincount(numbers, minlength=len(names.response)) / self.n_draws
+
+    def _active(self) -> np.ndarray:
+        """Return which places of ``slots`` hold an active vector."""
+        return np.arange(self.slots.shape[-1]) < self.counts[..., None]
 
     def attributes(self, names: Names) -> dict[str, Any]:
         """Return what an estimator shows of the draws, as fitted attributes."""
-        probabilities = self.active_probabilities(len(names.response))
+        probabilities = self.active_probabilities(names)
         return {
             "active_probabilities_": probabilities,
             "active_vectors_": np.flatnonzero(probabilities),
@@ -125,7 +130,7 @@ class ExpansionPosterior:
         if self.n_latents > 1:
             parts.add("posterior", "intercept", self.intercepts, "contrast")
         held = np.arange(self.slots.shape[-1]) < self.counts[..., None]
-        rows = np.where(held, np.append(self.rows, -1)[self.slots], -1)
+        rows = np.where(held, np.append(names.row_numbers(self.rows), -1)[self.slots], -1)
         parts.add("sparse_coefficients", "training_row", rows, "slot")
         coefficients = np.where(held[:, :, None, :, None], self.coefficients, 0.0)
         sizes = dict(zip(("contrast", "slot", "kernel"), coefficients.shape[2:], strict=True))

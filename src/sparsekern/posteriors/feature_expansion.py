@@ -58,14 +58,8 @@ class FeatureExpansionPosterior(ExpansionPosterior):
         """Return the number of active vectors of each draw, those of the slab if there is one."""
         return self.counts if self.slab is None else self.slab.sum(axis=-1)
 
-    def active_probabilities(self, n_rows: int) -> np.ndarray:
-        """Return the share of draws in which each training row is active."""
-        if self.slab is None:
-            return super().active_probabilities(n_rows)
-        visits = np.bincount(self.slots[self.slab > 0], minlength=len(self.rows))
-        probabilities = np.zeros(n_rows)
-        probabilities[self.rows] = visits / self.n_draws
-        return probabilities
+    def _active(self) -> np.ndarray:
+        return super()._active() if self.slab is None else self.slab > 0
 
     def _kernel_names(self) -> str:
         return next(name for name, code in CODES.items() if code == self.kind)

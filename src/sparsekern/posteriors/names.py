@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .row_map import RowMap
+
 
 @dataclass(frozen=True)
 class Names:
@@ -24,6 +26,8 @@ class Names:
         Sorted class labels; None in regression.
     centre, spread : float
         A response is :math:`y=centre+spread\cdot z` with z what the model sees.
+    row_map : RowMap or None
+        Which of the training rows those of the model are; None: all, in their order.
     """
 
     response: np.ndarray
@@ -32,6 +36,7 @@ class Names:
     classes: np.ndarray | None = None
     centre: float = 0.0
     spread: float = 1.0
+    row_map: RowMap | None = None
 
     def feature(self, number: Any) -> str:
         """Return the name of a feature, or its number."""
@@ -41,9 +46,24 @@ class Names:
         """Return the names of all features, or their numbers."""
         return np.arange(count) if self.features is None else np.asarray(self.features)
 
+    def row_numbers(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers of training rows given by their place in the model."""
+        return rows if self.row_map is None else self.row_map.taken[rows]
+
     def row_labels(self, numbers: np.ndarray) -> np.ndarray:
         """Return the labels of training rows given by number."""
         return numbers if self.rows is None else self.rows[numbers]
+
+    def seen_rows(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray | slice]:
+        """Return the numbers of the training rows that rows of a model stand for.
+
+        And for each of them the place in ``used``, where these are numbers in the model.
+        """
+        return (used, slice(None)) if self.row_map is None else self.row_map.seen(used)
+
+    def count_responses(self, used: np.ndarray) -> float:
+        """Return how many responses rows of a model stand for, weights counted."""
+        return float(len(used)) if self.row_map is None else self.row_map.count(used)
 
     def of_class(self, label: Any) -> Names:
         """Return the names in a model of one class against the rest."""
@@ -52,6 +72,7 @@ class Names:
             rows=self.rows,
             features=self.features,
             classes=np.array([False, True]),
+            row_map=self.row_map,
         )
 
 

@@ -47,12 +47,12 @@ class OneVsRestPosterior:
         """Sorted training rows that are active in any draw of any model."""
         return np.unique(np.concatenate([member.rows for member in self.members]))
 
-    def active_probabilities(self, n: int) -> np.ndarray:
+    def active_probabilities(self, names: Names) -> np.ndarray:
         r"""Return the probability that a row is active in at least one model.
 
         The models are independent: :math:`1-\prod_c(1-p_c)`.
         """
-        absent = [1.0 - member.active_probabilities(n) for member in self.members]
+        absent = [1.0 - member.active_probabilities(names) for member in self.members]
         return 1.0 - np.prod(absent, axis=0)
 
     def thinned(self, thin: int) -> OneVsRestPosterior:
@@ -137,7 +137,7 @@ class SampledOneVsRest(SampledPosterior):
 
     def attributes(self) -> dict[str, Any]:
         """Return what an estimator shows of all members together."""
-        probabilities = self.draws.active_probabilities(len(self.names.response))
+        probabilities = self.draws.active_probabilities(self.names)
         each = [member.draws.attributes(member.names) for member in self.members]
         return {
             "n_draws_": self.n_kept,

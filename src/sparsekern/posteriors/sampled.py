@@ -59,21 +59,31 @@ class SampledPosterior:
         What is followed at rows is ``"mean[3]"``, with the row's label.
         """
         names = self.names
-        shift = len(self.response) * np.log(names.spread)  # a density is per unit of y
+        # a density is per unit of y
+        shift = names.count_responses(self.used_rows) * np.log(names.spread)
         scalars = {"log_likelihood": self.log_likelihood - shift}
-        for place, row in enumerate(self._followed_rows):
+        for place, row in enumerate(self._followed_labels):
             scalars[f"{self.monitored_name}[{row}]"] = self._followed[..., place]
         return scalars | self.draws.scalars(names)
 
+    @cached_property
+    def _followed_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the rows, and their places: of a row that is repeated, the first."""
+        numbers = self.names.row_numbers(self.monitored_rows)
+        places = np.sort(np.unique(numbers, return_index=True)[1])
+        return numbers[places], places
+
     @property
-    def _followed_rows(self) -> np.ndarray:
+    def _followed_labels(self) -> np.ndarray:
         """Labels of the rows, or their numbers where labels are not unique."""
-        labels = self.names.row_labels(self.monitored_rows)
-        return labels if len(np.unique(labels)) == len(labels) else self.monitored_rows
+        numbers, _ = self._followed_rows
+        labels = self.names.row_labels(numbers)
+        return labels if len(np.unique(labels)) == len(labels) else numbers
 
     @property
     def _followed(self) -> np.ndarray:
-        return self.names.centre + self.names.spread * self.monitored
+        _, places = self._followed_rows
+        return self.names.centre + self.names.spread * self.monitored[:, :, places]
 
     @property
     def n_kept(self) -> int:
@@ -102,15 +112,34 @@ class SampledPosterior:
 
     def is_of(self, features: np.ndarray, y: Any) -> bool:
         """Tell whether these are the rows and responses that made the likelihood, in order."""
-        known, given = self.features, self.names.response[self.used_rows]
-        if known is None or known.shape != features.shape:
+        known, given, places = self.features, self.names.response, self._places
+        if known is None or known.shape[1] != features.shape[1]:
+            return False
+        if isinstance(places, slice):
+            given = given[self.used_rows]
+        elif len(features) == len(given):  # nothing is known of the others, of weight zero
+            known, features = known[places], features[self._seen]
+        if known.shape != features.shape:
             return False
         return np.allclose(features, known) and np.array_equal(np.asarray(y), given)
 
+    @property
+    def _seen(self) -> np.ndarray:
+        """Numbers of the training rows that the rows which made the likelihood stand for."""
+        return self.names.seen_rows(self.used_rows)[0]
+
+    @property
+    def _places(self) -> np.ndarray | slice:
+        """Where, among the rows which made the likelihood, each of these training rows is."""
+        return self.names.seen_rows(self.used_rows)[1]
+
     def pointwise_log_likelihood(self) -> np.ndarray:
-        """Return log p(y_i | draw) in the units of y, shape (chains, draws, rows)."""
+        """Return log p(y_i | draw) in the units of y, shape (chains, draws, rows).
+
+        It is that of one response, however often the row counts; rows of weight zero are left out.
+        """
         scaled = self.draws.pointwise_log_likelihood(self.features, self.response)
-        return scaled - np.log(self.names.spread)
+        return scaled[..., self._places] - np.log(self.names.spread)
 
     def sample_responses(
         self,
@@ -124,22 +153,27 @@ class SampledPosterior:
         ``offset`` is what is added to the function at other rows.
         """
         rows = self.features if features is None else features
+        places = self._places if features is None else slice(None)
         names, shape = self.names, self.log_likelihood.shape
         if names.classes is None:
             added = self.draws.training_offset if features is None else offset
-            drawn = names.centre + names.spread * self.draws.sample_responses(rows, rng, added)
+            added = added[places] if isinstance(added, np.ndarray) else added
+            assert rows is not None
+            drawn = self.draws.sample_responses(rows[places], rng, added)
+            drawn = names.centre + names.spread * drawn
         else:
-            drawn = _sample_classes(self.draws.response_draws(rows), names.classes, rng)
+            found = self.draws.response_draws(rows)[:, places]
+            drawn = _sample_classes(found, names.classes, rng)
         return drawn.reshape(*shape, -1)
 
     def to_datatree(self) -> Any:
         """Return all as an xarray.DataTree that follows ArviZ's conventions."""
         import xarray as xr
 
-        rowwise = {"observed_data": self.names.response[self.used_rows]}
+        rowwise = {"observed_data": self.names.response[self._seen]}
         if self.log_likelihood.size * len(self.response) <= _MOST_POINTWISE:
             rowwise["log_likelihood"] = self.pointwise_log_likelihood()
-        rows = self.names.row_labels(self.used_rows)
+        rows = self.names.row_labels(self._seen)
         return xr.DataTree.from_dict(self.datasets() | make_rowwise(rowwise, rows, self.record))
 
     def predictive_dataset(
@@ -164,7 +198,7 @@ class SampledPosterior:
         drawn = self.sample_responses(features, rng, offset)
         group = "predictions"
         if features is None:
-            group, rows = "posterior_predictive", self.names.row_labels(self.used_rows)
+            group, rows = "posterior_predictive", self.names.row_labels(self._seen)
         elif rows is None:
             rows = np.arange(drawn.shape[-1])
         return group, make_rowwise({group: drawn}, rows, self.record)[group]
@@ -174,7 +208,7 @@ class SampledPosterior:
         parts = TreeParts()
         parts.add_scalars(self.scalars)
         parts.add("posterior", self.monitored_name, self._followed, "monitored_row")
-        parts.coords["monitored_row"] = self._followed_rows
+        parts.coords["monitored_row"] = self._followed_labels
         self.draws.add_to(parts, self.names)
         datasets = make_datasets(parts, self.record)
         if "sparse_coefficients" in datasets and self.names.classes is None:

@@ -7,10 +7,16 @@ from typing import Any, ClassVar
 from sklearn.base import ClassifierMixin
 
 from ...likelihoods._contract import WORKING
+from ...likelihoods.table import weighing
 from ...posteriors.names import row_labels
-from ..shared.class_face import ClassFace, choose_likelihood, encode_classes, responses_one_vs_rest
+from ..shared.class_face import (
+    ClassFace,
+    can_weigh,
+    choose_likelihood,
+    encode_classes,
+    responses_one_vs_rest,
+)
 from ..shared.documentation import documented
-from ..shared.inputs import validate_rows
 from ..shared.sampled import name_data
 from .model import check_parameters, fit_chains
 from .selector import FeatureSelector
@@ -127,13 +133,17 @@ class DoublySparseClassifier(ClassFace, ClassifierMixin, FeatureSelector):
         tags.classifier_tags.multi_class = self.likelihood != "hinge"
         return tags
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows = check_parameters(self), row_labels(X)
-        X, y = validate_rows(self, X, y)
+        weigh = "never" if self._unweighing_option() else can_weigh(self.likelihood)
+        X, y = self._training_rows(X, y, sample_weight, weigh)
         self.classes_, response = encode_classes(y)
         n_classes = len(self.classes_)
         likelihood, one_vs_rest = choose_likelihood(
-            self.likelihood, n_classes, WORKING, type(self).__name__
+            self.likelihood, n_classes, WORKING, type(self).__name__, self._row_weights
         )
         responses = responses_one_vs_rest(response, n_classes) if one_vs_rest else [response]
         fit_chains(self, runner, X, responses, likelihood, name_data(self, rows, y))
+
+    def _weighing_laws(self) -> str:
+        return self._unweighing_option() or weighing(likelihood="labels")

@@ -106,7 +106,7 @@ def make_samplers(
         spread = np.argmax(responses, axis=0) if several else responses[0]
         used = spread_rows(spread, FIXED_ROWS, chance)
         responses = [response[used] for response in responses]
-        if "stand-in" in likelihood.provides:
+        if "row weights" in likelihood.provides:
             likelihood = likelihood.at_rows(used)
     screened = _screen(estimator, X, every, used, responses)
     rows = TrainingRows(every, used, screened)
@@ -129,7 +129,9 @@ def _screen(
     targets = np.column_stack([_columns(response) for response in responses])
     seen = every[np.ix_(used, screened)]
     if selection.screen_by == "correlation":
-        return screened[screen_features(seen, targets, selection.screen)]
+        weights = estimator._row_weights
+        weights = None if weights is None else weights[used]
+        return screened[screen_features(seen, targets, selection.screen, weights)]
     # of equal responses the first rows are taken: which these are is left to chance
     order = content_order(estimator._inputs.without_exposure(X[used]), targets[:, 0])
     chosen = screen_by_evidence(
@@ -163,7 +165,7 @@ def _samplers_of_rows(
     make_sampler = _choose_sampler(likelihood, priors, moves, subset)
     features = np.asfortranarray(rows.every[np.ix_(rows.used, rows.screened)])
     some = len(rows.used) < len(rows.every)
-    candidates = _choose_candidates(estimator.candidates, features, chance, some, subset)
+    candidates = _choose_candidates(estimator, features, chance, some, subset)
     p = features.shape[1]
     expected = priors.expected_features
     if expected is None:
@@ -255,9 +257,10 @@ def _check_plain(what: str, likelihood: Likelihood, priors: DoublySparsePriors) 
 
 
 def _choose_candidates(
-    wanted: Any, features: np.ndarray, chance: np.random.RandomState, some: bool, subset: bool
+    estimator: Any, features: np.ndarray, chance: np.random.RandomState, some: bool, subset: bool
 ) -> np.ndarray | None:
     """Return the rows that may become active; ``some``: not all rows are looked at."""
+    wanted = estimator.candidates
     if wanted is None and len(features) > LARGE and not subset:
         wanted = DICTIONARY
     if some and not isinstance(wanted, (int, np.integer)):
@@ -267,7 +270,7 @@ def _choose_candidates(
                 "number of candidates, or large_n='dictionary'."
             )
         return None
-    return resolve_candidates(wanted, features, False, chance)
+    return resolve_candidates(wanted, features, False, chance, estimator._row_map)
 
 
 def _warn_if_chains_disagree(estimator: Any) -> None:

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 from sklearn.base import RegressorMixin
 
 from ...likelihoods._contract import SAMPLED
+from ...likelihoods.table import weighing
 from ...posteriors.names import row_labels
 from ..shared.documentation import documented
-from ..shared.inputs import validate_rows
 from ..shared.regressor_face import RegressorFace
 from ..shared.sampled import name_data
 from ..shared.target import Target, resolve_law
+from ..shared.weights import when_to_weigh
 from .model import check_parameters, fit_chains
 from .selector import FeatureSelector
 from .settings import (
@@ -121,14 +122,18 @@ class DoublySparseRegressor(RegressorFace, RegressorMixin, FeatureSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows, priors = check_parameters(self), row_labels(X), self._group("priors")
         law = resolve_law(self, SAMPLED, priors.degrees_of_freedom)
-        X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
+        weigh = "never" if self._unweighing_option() else when_to_weigh(law)
+        X, y = self._training_rows(X, y, sample_weight, weigh, y_numeric=True, ensure_min_samples=2)
         self._target, response = Target.of_law(self, X, y, law)
-        law, noise_prior = self._target.law_of_rows(law, X, priors.noise)
+        law, noise_prior = self._target.law_of_rows(law, X, priors.noise, self._row_weights)
         names = name_data(self, rows, y, self._target.centre[0], self._target.spread[0])
         exposure = self._target.exposure
         fit_chains(
             self, runner, X, [response], law, names, noise_prior=noise_prior, exposure=exposure
         )
+
+    def _weighing_laws(self) -> str:
+        return self._unweighing_option() or weighing(noise="reals", counts="counts")

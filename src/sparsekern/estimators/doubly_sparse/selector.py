@@ -80,3 +80,11 @@ class FeatureSelector(SelectorMixin, Estimator):
                 f"{self.n_features_in_ - 1}; got {feature}."
             )
         return int(feature)
+
+    def _unweighing_option(self) -> str:
+        """Return what to change where an option keeps rows from being weighed; or nothing."""
+        if self._group("moves").large_n == "active_subset":
+            return "moves__large_n='dictionary'"
+        selection = self._group("selection")
+        by_evidence = selection.screen is not None and selection.screen_by == "evidence"
+        return "selection__screen_by='correlation'" if by_evidence else ""

@@ -7,11 +7,17 @@ from typing import Any, ClassVar
 from sklearn.base import ClassifierMixin
 
 from ...likelihoods._contract import WORKING
+from ...likelihoods.table import weighing
 from ...posteriors.names import row_labels
-from ..shared.class_face import ClassFace, choose_likelihood, encode_classes, responses_one_vs_rest
+from ..shared.class_face import (
+    ClassFace,
+    can_weigh,
+    choose_likelihood,
+    encode_classes,
+    responses_one_vs_rest,
+)
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
-from ..shared.inputs import validate_rows
 from ..shared.sampled import name_data
 from .model import check_parameters, fit_chains
 from .settings import GKMMoves, GKMPriors
@@ -128,14 +134,17 @@ class GKMClassifier(ClassFace, ClassifierMixin, Estimator):
         tags.classifier_tags.multi_class = self.likelihood != "hinge"
         return tags
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows = check_parameters(self), row_labels(X)
-        X, y = validate_rows(self, X, y)
+        X, y = self._training_rows(X, y, sample_weight, can_weigh(self.likelihood))
         self.classes_, response = encode_classes(y)
         n_classes = len(self.classes_)
         likelihood, one_vs_rest = choose_likelihood(
-            self.likelihood, n_classes, WORKING, type(self).__name__
+            self.likelihood, n_classes, WORKING, type(self).__name__, self._row_weights
         )
         responses = responses_one_vs_rest(response, n_classes) if one_vs_rest else [response]
         features, names = self._prepare_training(X), name_data(self, rows, y)
         fit_chains(self, runner, features, responses, likelihood, names)
+
+    def _weighing_laws(self) -> str:
+        return weighing(likelihood="labels")

@@ -106,7 +106,11 @@ def _make_samplers(
     seed = estimator.random_state
     clustering = check_random_state(seed if isinstance(seed, (int, np.integer)) else 0)
     candidates = resolve_candidates(
-        estimator.candidates, features, estimator._is_precomputed(), clustering
+        estimator.candidates,
+        features,
+        estimator._is_precomputed(),
+        clustering,
+        estimator._row_map,
     )
     return [
         GeneralizedKernelSampler(

@@ -15,7 +15,6 @@ from ...posteriors.names import row_labels
 from ..shared.class_face import ClassFace, encode_classes
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
-from ..shared.inputs import validate_rows
 from ..shared.sampled import name_data
 from .model import check_parameters, fit_chains
 from .settings import GKMMoves, GKMPriors
@@ -112,9 +111,9 @@ class SparseGPClassifier(ClassFace, ClassifierMixin, Estimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows = check_parameters(self), row_labels(X)
-        X, y = validate_rows(self, X, y)
+        X, y = self._training_rows(X, y, sample_weight)
         self.classes_, response = encode_classes(y)
         several = len(self.classes_) > 2
         likelihood = MultinomialProbit(len(self.classes_)) if several else Probit()

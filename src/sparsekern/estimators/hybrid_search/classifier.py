@@ -19,7 +19,6 @@ from ...predictive.class_shares import normalized_shares
 from ...predictive.even_draws import even_draws
 from ..shared.class_face import ClassFace, encode_classes, responses_one_vs_rest
 from ..shared.documentation import documented
-from ..shared.inputs import validate_rows
 from ..shared.limits import check_count
 from .family import HybridSearchEstimator
 from .fitting import Report, fit_models, search_settings
@@ -114,12 +113,12 @@ class HybridSearchGPClassifier(ClassFace, ClassifierMixin, HybridSearchEstimator
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         settings = search_settings(self, _NOISE_PRIOR)
         name = type(self).__name__
         self._law = find_law("likelihood", self.likelihood, ("labels",), REQUIRES, name)()
         self._priors = self._group("priors")  # predictions need them, whatever becomes of these
-        X, y = validate_rows(self, X, y)
+        X, y = self._training_rows(X, y, sample_weight)
         self.classes_, response = encode_classes(y)
         with self._watch() as report:
             if len(self.classes_) == 2:

@@ -134,9 +134,9 @@ class HybridSearchGPRegressor(RegressorFace, RegressorMixin, HybridSearchEstimat
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         settings, options = self._check_parameters(), self._group("search")
-        X, y = validate_rows(self, X, y, y_numeric=True, ensure_min_samples=2)
+        X, y = self._training_rows(X, y, sample_weight, y_numeric=True, ensure_min_samples=2)
         X, y = in_content_order(X, y, options.rows, self._group("selection").screen)
         target, response = Target.of_law(self, X, y, self._law)
         if not self.standardize:

@@ -15,7 +15,6 @@ from ...posteriors.names import row_labels
 from ..shared.class_face import ClassFace, encode_classes
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
-from ..shared.inputs import validate_rows
 from ..shared.runner import Runner
 from ..shared.sampled import keep_posterior, name_data
 from .parameters import (
@@ -206,9 +205,9 @@ class KernelProjectionClassifier(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, candidates, rows = Runner(self), check_parameters(self), row_labels(X)
-        X, y = validate_rows(self, X, y, ensure_min_samples=2)
+        X, y = self._training_rows(X, y, sample_weight, ensure_min_samples=2)
         self.classes_, codes = encode_classes(y)
         names = name_data(self, rows, y)
         labels = ((codes + 1.0) / 2.0 if len(self.classes_) == 2 else codes).astype(np.int64)

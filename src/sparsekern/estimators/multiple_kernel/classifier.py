@@ -122,14 +122,14 @@ class BayesianMKLClassifier(ClassFace, ClassifierMixin, MultipleKernelModel):
         tags.target_tags.multi_output = self.likelihood != MULTINOMIAL
         return tags
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         latent_laws = offered(("labels", "classes"), REQUIRES)
         check_choice("likelihood", self.likelihood, (REGRESSION, *latent_laws))
         self._check_margin()
         calibrate = self._check_calibrate()
         sparse = self.likelihood == REGRESSION and self.vectors == "shared"
         asked = replace(self._check_parameters(sparse=sparse), left_out=calibrate)
-        X, y = self._validate_training(X, y, multi_output=True)
+        X, y = self._validate_training(X, y, sample_weight, multi_output=True)
         signs, codes = self._encode(y)
         several = signs.shape[1] > 1 and not self._multi_label
         probabilities = OutputProbabilities(

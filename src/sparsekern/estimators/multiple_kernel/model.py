@@ -104,10 +104,12 @@ class MultipleKernelModel(Estimator):
 
     # inputs
 
-    def _validate_training(self, X: Any, y: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _validate_training(
+        self, X: Any, y: Any, sample_weight: Any, **options: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return validated rows, or kernels of shape (n, n, P), and the response."""
         precomputed = self._is_precomputed()
-        X, y = validate_rows(self, X, y, allow_nd=precomputed, **options)
+        X, y = self._training_rows(X, y, sample_weight, allow_nd=precomputed, **options)
         if precomputed and (X.ndim > 3 or X.shape[0] != X.shape[1]):
             raise ValueError(
                 "kernel='precomputed' needs kernels of the training rows as X, of the shape (n, n, "
@@ -132,6 +134,8 @@ class MultipleKernelModel(Estimator):
                 f"between new and training rows, of the shape (n, {self.n_features_in_}, "
                 f"{self._stack.count})."
             )
+        if self._row_map is not None:
+            X = X[:, self._row_map.taken]
         return X.reshape(*X.shape[:2], -1)
 
     def _make_stack(self, features: np.ndarray, rng: np.random.RandomState) -> KernelStack:
@@ -155,7 +159,7 @@ class MultipleKernelModel(Estimator):
                 f"example candidates={2 * CANDIDATES} to be slower and better; candidates={n} "
                 "takes all."
             )
-        chosen = resolve_candidates(wanted, features, precomputed, rng)
+        chosen = resolve_candidates(wanted, features, precomputed, rng, self._row_map)
         if chosen is not None and len(chosen) == n:
             chosen = None
         self._require_room(n, count, None if chosen is None else len(chosen))
@@ -230,7 +234,7 @@ class MultipleKernelModel(Estimator):
         self.kernel_weights_std_ = record.weights_std[0] if single else record.weights_std
         self.kernel_shares_ = record.shares
         self.active_kernels_ = record.active_kernels
-        self.active_vectors_ = record.active_vectors
+        self.active_vectors_ = self._user_rows(record.active_vectors)
         self.converged_ = record.converged
         self.n_iter_ = len(record.path)
         self.evidence_path_ = record.path

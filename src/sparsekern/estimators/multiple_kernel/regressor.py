@@ -95,10 +95,10 @@ class BayesianMKLRegressor(RegressorFace, MultiOutputMixin, RegressorMixin, Mult
         self.progress = progress
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         asked = self._check_parameters(self._group("priors").noise)
         X, y = self._validate_training(
-            X, y, multi_output=True, y_numeric=True, ensure_min_samples=2
+            X, y, sample_weight, multi_output=True, y_numeric=True, ensure_min_samples=2
         )
         self._target, targets = Target.measured(y)
         features = self._prepare_training(X)

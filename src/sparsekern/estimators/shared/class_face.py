@@ -11,6 +11,7 @@ from ...likelihoods._contract import Likelihood
 from ...likelihoods.table import TABLE, Requires, find_law, offered, suits
 from ...predictive.class_shares import by_class
 from .limits import check_count
+from .weights import Weigh, when_to_weigh
 
 _TINY = np.finfo(np.float64).tiny
 _CLOSE_TO_ONE = np.finfo(np.float64).epsneg
@@ -33,13 +34,20 @@ def responses_one_vs_rest(codes: np.ndarray, n_classes: int) -> list[np.ndarray]
 
 
 def choose_likelihood(
-    name: Any, n_classes: int, requires: Requires, engine: str
+    name: Any,
+    n_classes: int,
+    requires: Requires,
+    engine: str,
+    weights: np.ndarray | None = None,
 ) -> tuple[Likelihood, bool]:
     """Return the likelihood, and whether it stands for one-vs-rest models.
 
-    ``requires`` is what the engine needs, ``engine`` the name of the estimator.
+    ``requires`` is what the engine needs, ``engine`` the name of the estimator, ``weights`` say how
+    often each row counts, where :func:`can_weigh` says that a law can weigh rows.
     """
     law = find_law("likelihood", name, ("labels",), requires, engine)
+    if weights is not None:
+        return law().weighted(weights), n_classes > 2
     if n_classes == 2:
         return law(), False
     several = TABLE.get(f"multinomial_{law.name}")
@@ -54,6 +62,12 @@ def choose_likelihood(
             "or wrap the estimator in sklearn.multiclass.OneVsRestClassifier."
         )
     return law(), True
+
+
+def can_weigh(name: Any) -> Weigh:
+    """Return when a sampler of the law of this name is to weigh rows; never if there is none."""
+    law = TABLE.get(name) if isinstance(name, str) else None
+    return "never" if law is None else when_to_weigh(law)
 
 
 class ClassFace:

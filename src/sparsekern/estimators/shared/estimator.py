@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -15,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._memory import require_memory
 from ...posteriors.names import row_labels
+from ...posteriors.row_map import RowMap
 from .inputs import Inputs, validate_rows
 from .settings import Settings, change_group, check_group
+from .weights import Weigh, map_rows
 
 
 def _has_draws(estimator: Any) -> bool:
@@ -40,6 +42,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     standardize: bool
     _inputs: Inputs
     _posterior: Any
+    _row_map: RowMap | None = None  # of the last fit
     _sampled = ""  # "rows": fitted by chains, draws rest on training rows; "components"
     _groups: ClassVar[dict[str, type[Settings]]] = {}  # parameters that are groups
 
@@ -96,7 +99,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     # fitting
 
     @with_callbacks
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -105,6 +108,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             Training rows, or what stands for them with ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
             Responses; where several outputs or labels are supported, one column for each.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: its log-likelihood is multiplied by it. Weights are not
+            scaled, twice as large ones are twice as much data. Rows of weight zero have no part.
+            Where a model cannot weigh rows it repeats them, which needs whole numbers.
 
         Returns
         -------
@@ -115,10 +122,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
             for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
                 delattr(self, name)  # of an earlier fit
             self.__dict__.pop("_posterior_tree", None)
-            self._fit(X, y)
+            self._fit(X, y, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         raise NotImplementedError
 
     @contextmanager
@@ -147,6 +154,40 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
+    def _training_rows(
+        self, X: Any, y: Any, sample_weight: Any, weigh: Weigh = "never", **options: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return validated rows and responses that the model is fitted to; remember which.
+
+        ``weigh`` tells when the engine is to weigh rows: it then finds their weights in
+        ``_row_weights``. Otherwise rows are repeated as often as they count.
+        """
+        X, y = validate_rows(self, X, y, **options)
+        precomputed = self._is_precomputed()
+        self._row_map = None
+        if precomputed and X.shape[0] != X.shape[1]:
+            return X, y  # refused where kernels are looked at
+        self._row_map = map_rows(self, X, y, sample_weight, weigh)
+        if self._row_map is None:
+            return X, y
+        taken = self._row_map.taken
+        return X[np.ix_(taken, taken)] if precomputed else X[taken], y[taken]
+
+    @property
+    def _row_weights(self) -> np.ndarray | None:
+        """How often each row of the model counts; None: once."""
+        return None if self._row_map is None else self._row_map.weights
+
+    def _user_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers among the user's rows of rows of the model, sorted."""
+        return rows if self._row_map is None else np.unique(self._row_map.taken[rows])
+
+    def _weighing_laws(self) -> str:
+        """Return in words what lets weights be fractions."""
+        if is_classifier(self):
+            return "GKMClassifier with likelihood='logit'"
+        return "GKMRegressor with noise='gaussian'"
+
     def _prepare_training(self, X: np.ndarray, exposure: int | None = None) -> np.ndarray:
         """Return the rows as the kernel sees them, in memory that the caller has no part in.
 
@@ -158,8 +199,11 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
                 "kernel='precomputed' needs the square kernel matrix of the training rows as "
                 f"X; got the shape {X.shape}."
             )
-        self._inputs = Inputs(X, self.standardize and not precomputed, exposure)
+        standardize = self.standardize and not precomputed
+        self._inputs = Inputs(X, standardize, exposure, self._row_weights)
         rows = self._inputs(X, "F")
+        if precomputed and self._row_map is not None:
+            self._inputs.columns = self._row_map.taken
         return rows.copy(order="F") if np.may_share_memory(rows, X) else rows
 
     def _prepare(self, X: Any, order: Literal["C", "F"] = "C") -> np.ndarray:

@@ -93,14 +93,19 @@ class Standardizer:
 
     Sums are taken after division by the largest absolute value, so that columns near the limits
     of floating point neither overflow nor vanish.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, p)
+    weights : ndarray of shape (n,) or None
+        How often each row counts; None: once.
     """
 
-    def __init__(self, features: np.ndarray) -> None:
+    def __init__(self, features: np.ndarray, weights: np.ndarray | None = None) -> None:
         largest = np.abs(features).max(axis=0)
         self._largest = np.where(largest > 0, largest, 1.0)
         scaled = features / self._largest
-        self._mean = scaled.mean(axis=0)
-        deviation = scaled.std(axis=0)
+        self._mean, deviation = moments(scaled, weights)
         # rounding leaves a constant column with a deviation of a few units in the last place
         constant = deviation <= 8 * np.finfo(np.float64).eps * np.abs(self._mean)
         self._deviation = np.where(constant | (deviation == 0), 1.0, deviation)
@@ -114,6 +119,14 @@ class Standardizer:
             return scaled
 
 
+def moments(values: np.ndarray, weights: np.ndarray | None) -> tuple[Any, Any]:
+    """Return mean and standard deviation over rows; without weights every row counts once."""
+    if weights is None:
+        return values.mean(axis=0), values.std(axis=0)
+    mean = np.average(values, axis=0, weights=weights)
+    return mean, np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weights))
+
+
 class Inputs:
     """Rows on their way from the user to the kernels, the same way in ``fit`` and afterwards.
 
@@ -124,11 +137,28 @@ class Inputs:
     standardize : bool
     exposure : int or None
         A column that is no feature of the kernels: it is set to zero, so that no distance sees it.
+    weights : ndarray of shape (n,) or None
+        How often each row counts; None: once.
+
+    Attributes
+    ----------
+    columns : ndarray or None
+        Columns that are taken of rows: of a precomputed kernel where not all training rows are in
+        the model, or some are repeated. None: all.
     """
 
-    def __init__(self, rows: np.ndarray, standardize: bool, exposure: int | None = None) -> None:
+    def __init__(
+        self,
+        rows: np.ndarray,
+        standardize: bool,
+        exposure: int | None = None,
+        weights: np.ndarray | None = None,
+    ) -> None:
         self.exposure = exposure
-        self._scale = Standardizer(self.without_exposure(rows)) if standardize else None
+        self.columns: np.ndarray | None = None
+        self._scale = None
+        if standardize:
+            self._scale = Standardizer(self.without_exposure(rows), weights)
 
     def without_exposure(self, rows: np.ndarray) -> np.ndarray:
         """Return the rows with zeros where the exposure stands."""
@@ -140,7 +170,7 @@ class Inputs:
 
     def __call__(self, rows: np.ndarray, order: Literal["C", "F"] = "C") -> np.ndarray:
         """Return rows as kernels see them, by row or (``"F"``) by feature."""
-        rows = self.without_exposure(rows)
+        rows = self.without_exposure(rows if self.columns is None else rows[:, self.columns])
         if self._scale is not None:
             rows = self._scale(rows)
         return np.require(rows, requirements=[order, "A", "W"])

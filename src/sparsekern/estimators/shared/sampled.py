@@ -31,14 +31,16 @@ def name_data(
     centre: float = 0.0,
     spread: float = 1.0,
 ) -> Names:
-    """Return the user's words and units for the training data; y is as it was given."""
+    """Return the user's words and units for the training data; y is as the model sees it."""
+    row_map = estimator._row_map
     return Names(
-        response=np.array(y),  # a copy: the user may change theirs
+        response=np.array(y) if row_map is None else row_map.response,  # a copy
         rows=rows,
         features=getattr(estimator, "feature_names_in_", None),
         classes=getattr(estimator, "classes_", None),
         centre=centre,
         spread=spread,
+        row_map=row_map,
     )
 
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array
 from ...likelihoods.table import TABLE, Requires, find_law, offered
 from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
-from .inputs import refuse_dates
+from .inputs import moments, refuse_dates
 
 
 def resolve_law(estimator: Any, requires: Requires, degrees_of_freedom: Any) -> Any:
@@ -95,7 +95,9 @@ def find_exposure(estimator: Any, law: Any) -> int | None:
     return int(asked)
 
 
-def measure_response(y: Any, robust: bool = False) -> tuple[np.ndarray, float, float]:
+def measure_response(
+    y: Any, robust: bool = False, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, float, float]:
     """Return y as an array, its centre and its spread.
 
     Parameters
@@ -104,12 +106,14 @@ def measure_response(y: Any, robust: bool = False) -> tuple[np.ndarray, float, f
     robust : bool
         Median and median deviation (times that of a Gaussian) in place of mean and standard
         deviation, so that a few gross errors do not squeeze all other responses together.
+    weights : ndarray of shape (n,) or None
+        How often each row counts; None: once. Not with ``robust``.
     """
     refuse_dates(y, "y")
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     largest = max(float(np.abs(y).max()), np.finfo(np.float64).tiny)
-    centre = largest * float((y / largest).mean())
-    spread = largest * float(((y - centre) / largest).std())
+    centre = largest * float(moments(y / largest, weights)[0])
+    spread = largest * float(moments((y - centre) / largest, weights)[1])
     if spread <= 1e-12 * largest:
         raise ValueError(
             f"y is constant ({float(y[0])!r} in every row up to rounding); there is nothing to "
@@ -162,10 +166,14 @@ class Target:
     log_rate: float = 0.0
 
     @classmethod
-    def measured(cls, y: Any, robust: bool = False) -> tuple[Target, np.ndarray]:
+    def measured(
+        cls, y: Any, robust: bool = False, weights: np.ndarray | None = None
+    ) -> tuple[Target, np.ndarray]:
         """Return the scale of real responses, and these on it, one column per output."""
         y = np.asarray(y)
-        columns = [measure_response(column, robust) for column in np.reshape(y, (len(y), -1)).T]
+        columns = [
+            measure_response(column, robust, weights) for column in np.reshape(y, (len(y), -1)).T
+        ]
         target = cls(
             np.array([centre for _, centre, _ in columns]),
             np.array([spread for _, _, spread in columns]),
@@ -181,16 +189,17 @@ class Target:
         where the law has heavy tails: a few gross errors shall not squeeze all other responses
         together. Counts stay; their function has the log of their mean as an offset.
         """
-        column = find_exposure(estimator, law)
+        column, weights = find_exposure(estimator, law), estimator._row_weights
         if law.support != "counts":
-            target, response = cls.measured(y, "heavy tails" in law.provides)
+            target, response = cls.measured(y, "heavy tails" in law.provides, weights)
             return target, response[:, 0]
-        y, centre, _ = measure_response(y)
+        y, centre, _ = measure_response(y, weights=weights)
         _check_counts(y, law)
         names = getattr(estimator, "feature_names_in_", None)
         named = "" if column is None else repr(column if names is None else str(names[column]))
         target = cls(np.zeros(1), np.ones(1), exposure=column, exposure_name=named)
-        mean = float(logsumexp(target.log_exposure(X)) - np.log(len(y)))
+        total = len(y) if weights is None else weights.sum()
+        mean = float(logsumexp(target.log_exposure(X), b=weights) - np.log(total))
         return (
             cls(np.zeros(1), np.ones(1), True, column, named, float(np.log(centre)) - mean),
             y,
@@ -213,15 +222,20 @@ class Target:
         return self.log_rate + self.log_exposure(X)
 
     def law_of_rows(
-        self, law: Any, X: np.ndarray, noise_prior: tuple[float, float]
+        self,
+        law: Any,
+        X: np.ndarray,
+        noise_prior: tuple[float, float],
+        weights: np.ndarray | None = None,
     ) -> tuple[Any, tuple[float, float] | None]:
         """Return a law for chains on these rows, and the noise prior that is left to the model.
 
-        Counts carry what is added to the function, and the prior of their dispersion.
+        Counts carry what is added to the function, and the prior of their dispersion. ``weights``
+        say how often each row counts, where the law can weigh rows.
         """
         if law.support != "counts":
-            return law, noise_prior
-        return type(law)(self.offset(X), noise_prior), None
+            return law if weights is None else type(law)(weights), noise_prior
+        return type(law)(self.offset(X), noise_prior, weights), None
 
     def scaled(self, y: np.ndarray) -> np.ndarray:
         """Return responses, the outputs last, on the scale of the models."""

@@ -25,7 +25,6 @@ from ...likelihoods.table import TABLE, find_law, offered, suits
 from ...likelihoods.terms import CODES
 from ..shared.class_face import ClassFace, encode_classes, responses_one_vs_rest
 from ..shared.estimator import Estimator
-from ..shared.inputs import validate_rows
 from .fits import average_widths, check_parameters, say_sample
 from .kernel_widths import make_kernels
 
@@ -56,17 +55,17 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, Estimator):
             )
         return CODES[law.name]
 
-    def _fit(self, X: Any, y: Any) -> None:
-        self._fit_by_evidence(X, y)
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._fit_by_evidence(X, y, sample_weight)
 
     def _fit_by_evidence(
-        self, X: Any, y: Any
+        self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[list[Kernel], np.ndarray, list[np.ndarray], np.ndarray]:
         """Fit; return kernels, training rows as they see them, responses and y as an array."""
         check_parameters(self)
         check_choice("multi_class", self.multi_class, ("one_vs_rest", "multinomial"))
         signed = self._make_method(1).signed  # refuses before any data are looked at
-        X, y = validate_rows(self, X, y)
+        X, y = self._training_rows(X, y, sample_weight)
         self.classes_, codes = encode_classes(y)
         features = np.ascontiguousarray(self._prepare_training(X))
         say_sample(self, len(features))
@@ -95,7 +94,8 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, Estimator):
         self.length_scales_ = np.array([k.length_scale[0] for k in kernels]) if stationary else None
         weights = np.stack([average.weights for average in averages])
         self.length_scale_weights_ = weights[0] if len(averages) == 1 else weights
-        self.active_vectors_ = np.unique(np.concatenate([average.rows for average in averages]))
+        active = np.unique(np.concatenate([average.rows for average in averages]))
+        self.active_vectors_ = self._user_rows(active)
         best = [average.best for average in averages]
         self.log_evidence_ = float(sum(fit.evidence for fit in best))
         self.evidence_path_ = best[0].path if len(best) == 1 else [fit.path for fit in best]

@@ -91,7 +91,7 @@ def choose_candidates(
         Whether columns carry the label of their row.
     """
     rng, precomputed = check_random_state(estimator.random_state), estimator._is_precomputed()
-    rows = resolve_candidates(estimator.candidates, features, precomputed, rng)
+    rows = resolve_candidates(estimator.candidates, features, precomputed, rng, estimator._row_map)
     if rows is None:
         count = _count_candidates(estimator, len(features))
         rows = np.arange(len(features))

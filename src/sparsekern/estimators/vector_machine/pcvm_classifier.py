@@ -156,10 +156,10 @@ class PCVMClassifier(VectorMachineClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         runner, rows = Runner(self) if self.inference == "mcmc" else None, row_labels(X)
         self._posterior = None  # of an earlier fit
-        kernels, features, responses, y = self._fit_by_evidence(X, y)
+        kernels, features, responses, y = self._fit_by_evidence(X, y, sample_weight)
         if runner is None:
             self._kept_chains = None
             return

@@ -20,7 +20,6 @@ from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
-from ..shared.inputs import validate_rows
 from ..shared.regressor_face import RegressorFace
 from ..shared.target import Target
 from .fits import average_widths, check_parameters, common_options, say_sample
@@ -112,9 +111,11 @@ class RVMRegressor(RegressorFace, MultiOutputMixin, RegressorMixin, Estimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         check_parameters(self)
-        X, y = validate_rows(self, X, y, multi_output=True, y_numeric=True, ensure_min_samples=2)
+        X, y = self._training_rows(
+            X, y, sample_weight, multi_output=True, y_numeric=True, ensure_min_samples=2
+        )
         self._target, targets = Target.measured(y)
         features = np.ascontiguousarray(self._prepare_training(X))
         kernels = make_kernels(self, features)
@@ -130,7 +131,7 @@ class RVMRegressor(RegressorFace, MultiOutputMixin, RegressorMixin, Estimator):
         stationary = kernels[0].stationary
         self.length_scales_ = np.array([k.length_scale[0] for k in kernels]) if stationary else None
         self.length_scale_weights_ = weights
-        self.active_vectors_ = self._average.rows
+        self.active_vectors_ = self._user_rows(self._average.rows)
         units = self._target.log_unit  # densities are reported in the units of y
         n = len(best.log_left_out)
         self.log_evidence_ = best.evidence - n * units

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...likelihoods._contract import SAMPLED
+from ...likelihoods._row_weights import row_weights
 from ...model import LARGEST_SLAB, DoublySparseModel, check_compatible
 from ...priors import inclusion_log_odds, independent_log_weights
 from ..chains.plan import Plan
@@ -88,6 +89,7 @@ class DoublySparseSampler:
                 "likelihood='logit', which has a model for each class."
             )
         self.model, self.features, self.response = model, features, response
+        self._weights = row_weights(model.likelihood, n)
         self.monitored_rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
         rows = np.arange(n) if candidates is None else np.unique(candidates)
         self._columns = np.ascontiguousarray(features.T)
@@ -167,7 +169,7 @@ class DoublySparseSampler:
         noise = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
         if model.noise_prior is not None:
             shape, rate = model.noise_prior
-            noise[:2] = shape + 0.5 * n, rate
+            noise[:2] = shape + 0.5 * self._weights.sum(), rate
         variance = model.slab_variance
         if model.slab_prior is not None:
             variance = model.slab_prior[1] / (model.slab_prior[0] + 1.0) * 2.0 ** (chain % 4 - 1.5)
@@ -180,7 +182,7 @@ class DoublySparseSampler:
             features=np.zeros(self._room, np.int64),
             bandwidths=np.zeros(self._room),
             response=working,
-            precision=np.ones(n),
+            precision=self._weights.copy(),
             noise=noise,
             parameters=model.likelihood.start_parameters(),
             variances=np.array([model.intercept_variance, variance]),

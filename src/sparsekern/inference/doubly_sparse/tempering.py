@@ -2,7 +2,7 @@ r"""Parallel tempering of the doubly-sparse sampler with Gaussian noise.
 
 A chain becomes a ladder of replicas; replica r targets the posterior with the likelihood to the
 power :math:`\kappa_r=1/T_r`, the first being the posterior itself. With Gaussian noise of unknown
-variance the power is one more precision: :math:`\Omega=\kappa_rI` and the shape
+variance the power is one more precision: :math:`\Omega=\kappa_rI` (times weights) and the shape
 :math:`a+\kappa_rn/2` of the noise, so that every replica runs the ordinary sweep. After each sweep
 one pair of neighbours offers to exchange features, bandwidths, vectors and slab,
 
@@ -150,8 +150,8 @@ class TemperedSampler(DoublySparseSampler):
         replicas = []
         for number, temperature in enumerate(self.temperatures):
             replica: DoublySparseState = super().start(rng, chain + number)
-            replica.precision[:] = 1.0 / temperature
-            replica.noise[SHAPE] += 0.5 * len(self.response) * (1.0 / temperature - 1.0)
+            replica.precision[:] *= 1.0 / temperature
+            replica.noise[SHAPE] += 0.5 * self._weights.sum() * (1.0 / temperature - 1.0)
             replicas.append(replica)
         parts = {name: np.stack([getattr(r, name) for r in replicas]) for name in replica._fields}
         shared = {"sweep": replicas[0].sweep, "tallies": replicas[0].tallies}

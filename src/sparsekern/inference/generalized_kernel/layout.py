@@ -3,9 +3,9 @@
 Plainly, row i of a long vector is training row i. With Gaussian noise of a common variance and
 fixed kernels only inner products of columns count, so n rows of data may be replaced by any other
 rows with the same inner products: :func:`compress` rotates the columns [1, y, kernel columns of the
-candidates] into a triangle of as many rows as there are columns, and lets the candidates and the
-monitored rows ride along with zero precision, where their values are needed. The cost of a sweep
-then does not depend on n.
+candidates], each row times the root of its weight, into a triangle of as many rows as there are
+columns, and lets the candidates and the monitored rows ride along with zero precision, where their
+values are needed. The cost of a sweep then does not depend on n.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def plain(
     candidates: np.ndarray,
     monitored: np.ndarray,
     jitter: float,
+    weights: np.ndarray,
     table_bytes: int,
 ) -> tuple[Layout, bool]:
     """Return the layout of the training rows, and whether columns must be tabulated leg by leg."""
@@ -94,7 +95,7 @@ def plain(
         basis=basis,
         ones=np.ones(n),
         response=response,
-        precision=np.ones(n),
+        precision=weights,
         candidates=candidates,
         monitored=monitored,
         training_row=np.arange(n),
@@ -132,6 +133,7 @@ def compress(
     candidates: np.ndarray,
     monitored: np.ndarray,
     jitter: float,
+    weights: np.ndarray,
 ) -> Layout:
     """Return a layout with the same inner products; O(n c^2) time, O(c^2) memory for c columns."""
     n, m = len(features), len(candidates)
@@ -147,6 +149,7 @@ def compress(
                 _kernel_values(kernels, features, candidates, block),
             ]
         )
+        columns *= np.sqrt(weights[block])[:, None]
         triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, columns]), mode="r"))
     riding = np.concatenate([candidates, monitored])
     values = _kernel_values(kernels, features, candidates, riding)

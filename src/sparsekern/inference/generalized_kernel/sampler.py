@@ -9,6 +9,7 @@ import numpy as np
 from ...bases.kernel_columns import KernelColumns
 from ...kernels.evaluate import TABLE
 from ...likelihoods._contract import SAMPLED
+from ...likelihoods._row_weights import row_weights
 from ...model import Model, check_compatible
 from ...priors import beta_binomial_log_weights
 from ..chains.plan import Plan
@@ -82,6 +83,7 @@ class GeneralizedKernelSampler:
         self._corrected = "working response" not in model.likelihood.provides
         self.keep_states = keep_states
         self.model, self.features, self.response = model, features, response
+        self._weights = row_weights(model.likelihood, n)
         self.monitored_rows = np.unique(np.linspace(0, n - 1, min(n, n_monitored)).astype(np.int64))
         rows = np.arange(n) if candidates is None or not model.sparse else np.unique(candidates)
         self._largest = min(model.max_active, len(rows)) if model.sparse else n
@@ -110,7 +112,8 @@ class GeneralizedKernelSampler:
 
     def _lay_out(self, rows: np.ndarray, width_mode: int) -> tuple[Layout, bool]:
         model, features = self.model, self.features
-        parts = (model.kernels, features, self.response, rows, self.monitored_rows, model.jitter)
+        parts = (model.kernels, features, self.response, rows, self.monitored_rows, model.jitter,
+                 self._weights)  # fmt: skip
         compressed = 2 * (len(rows) * len(model.kernels) + 10)
         if (
             "inner products suffice" in model.likelihood.provides
@@ -155,7 +158,7 @@ class GeneralizedKernelSampler:
         noise = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
         if model.noise_prior is not None:
             shape, rate = model.noise_prior
-            noise[:2] = shape + 0.5 * len(self.response), rate
+            noise[:2] = shape + 0.5 * self._weights.sum(), rate
         variances = np.full(1 + kernels, 2.0 * spread)
         variances[0] = 1.0
         scales = np.stack([kernel.length_scale for kernel in model.kernels])
@@ -205,7 +208,8 @@ class GeneralizedKernelSampler:
         layout = self.layout
         data = self.model.likelihood.compiled(layout.response[: layout.data_rows], state.parameters)
         if layout.data_rows < len(layout.ones):
-            data = data._replace(counted=np.array([float(len(self.response))]))
+            counted = np.array([self._weights.sum()])
+            data = data._replace(weight=np.ones(layout.data_rows), counted=counted)
         return open_workspace(state, self.settings, data, layout.ones)
 
     def advance(

@@ -6,11 +6,11 @@ move of a feature factors a matrix of all rows; with 1,000 rows one sweep was no
 seconds. `sampling` has as many components or candidates as rows; `search` is the work before it: a
 thousand splits and components, a thousand widths. Ctrl-C comes `pressed at` seconds after the fit
 begins. `back after` is the time from then until `fit` returns or raises, `gone after` until the
-process has ended: Python's exit waits for a sweep under way, unless Ctrl-C is pressed again, here
-ten seconds after the fit was over (`again`). Such a process ends in the midst of compiled code, now
-and then by signal 11 (-11 in `targets`; it comes and goes between runs). Seconds are of a shared
-machine. To be met: back within 3 seconds; a sentence where there are no draws (but for `search`), a
-warning that says how to go on where there are; and an orderly end of the process.
+process has ended: Python's exit waits for a sweep under way, which ends after its present move,
+unless Ctrl-C is pressed again, here ten seconds after the fit was over (`again`). Such a process
+ends in the midst of compiled code, now and then by signal 11 (-11 in `targets`). Seconds are of a
+shared machine. To be met: back within 3 seconds; a sentence where there are no draws (but for
+`search`), a warning that says how to go on where there are; and an orderly end of the process.
 """
 
 from __future__ import annotations
@@ -100,5 +100,7 @@ def measure(quick: bool) -> list[Row]:
             table.append(_measure_one(name, case, rows, _EARLY, options))
             if rows == 1_000 and case in ("moves", "sampling"):  # whole sweeps within seconds
                 late = options | _NO_TUNING
+                if name == "GKMRegressor":  # whose sweeps are short: not over by then
+                    late |= {"draws": 20_000}
                 table.append(_measure_one(name, case, rows, _LATE, late))
     return table

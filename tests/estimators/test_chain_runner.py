@@ -16,8 +16,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sparsekern import GKMClassifier, KernelProjectionClassifier
+from sparsekern import (
+    DoublySparseClassifier,
+    DoublySparseRegressor,
+    GKMClassifier,
+    KernelProjectionClassifier,
+)
 from sparsekern._progress import TextProgress
+from sparsekern.estimators.shared import runner as fit_module
 from sparsekern.inference.chains import checkpoint as checkpoint_module
 from sparsekern.inference.chains import runner as chains_module
 from sparsekern.inference.chains.aside import aside
@@ -535,3 +541,62 @@ def test_fresh_and_cached_binaries_give_the_same_draws(tmp_path):
         for _ in range(2)
     }
     assert len(printed) == 1
+
+
+def opened_chain(model, X, y, monkeypatch):
+    """Return sampler and first chain of a fit, as they are before its first leg."""
+    caught = []
+
+    def catch(samplers, chains, plan, **options):
+        caught.append((samplers[0], chains[0], plan))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fit_module, "run_chains", catch)
+    with contextlib.suppress(KeyboardInterrupt):
+        model.fit(X, y)
+    return caught[0]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GKMClassifier(draws=4, tune=0, chains=1),
+        DoublySparseRegressor(draws=4, tune=0, chains=1),
+        DoublySparseRegressor(counts="poisson", draws=4, tune=0, chains=1),
+        DoublySparseClassifier(draws=4, tune=0, chains=1),
+        DoublySparseRegressor(draws=4, tune=0, chains=1).set_params(moves__temperatures=(1.0, 2.0)),
+    ],
+    ids=["GKM", "gaussian", "counts", "classes", "tempered"],
+)
+def test_an_abandoned_sweep_makes_no_more_moves(two_classes, monkeypatch, model):
+    """Nothing can stop a sweep of ten thousand moves from outside, unless it looks."""
+    X, y = two_classes
+    sampler, chain, plan = opened_chain(model, X, (y > 0).astype(float), monkeypatch)
+    abandoned = chains_module._Runner(chain.snapshot(), sampler, plan)
+    abandoned.leave(0.0)
+    sampler.advance(
+        abandoned.chain.rngs, abandoned.chain.state, abandoned.workspace, abandoned.chain.draws, 1,
+        plan, True,
+    )  # fmt: skip
+    free = chains_module._Runner(chain.snapshot(), sampler, plan)
+    free.leg()
+    moves = sampler.settings.moves
+    assert free.chain.state.tallies[:3, 0].sum() == moves
+    assert abandoned.chain.state.tallies[:3, 0].sum() == 0
+    if len(free.chain.state.tallies) > 8:  # features
+        walked = [3, 4, 5, 6, 7, 10]
+        assert free.chain.state.tallies[walked, 0].sum() > 0
+        assert abandoned.chain.state.tallies[walked, 0].sum() == 0
+
+
+def test_a_leg_that_is_cut_short_is_not_kept(two_classes, monkeypatch):
+    """The chain that is left is that of the last whole leg, whatever ends in the meantime."""
+    model = GKMClassifier(draws=4, tune=0, chains=1)
+    sampler, chain, plan = opened_chain(model, *two_classes, monkeypatch)
+    runner = chains_module._Runner(chain, sampler, plan)
+    monkeypatch.setattr(chains_module, "_abandon", lambda workspace: runner_ends(runner))
+
+    def runner_ends(runner):
+        runner._whole = None
+
+    assert runner.leave(0.0) is not None

@@ -233,6 +233,8 @@ def _update_working(data, rng, factor, diagonal, scans, memory):
     least_free(factor, diagonal, hat, free)
     projected = np.dot(full, hat)
     for _ in range(scans):
+        if factor.abandoned[0] != 0:
+            break
         _scan(data, rng, full, projected, hat, free)
         _stretch(rng, full, projected, hat.shape[1])
     for m in range(classes - 1):

@@ -178,6 +178,8 @@ def _update_working(data, rng, factor, diagonal, scans, memory):
     least_free(factor, diagonal, hat, free)
     response, projected = factor.response[0], factor.projected[0]
     for _ in range(scans):
+        if factor.abandoned[0] != 0:
+            break
         scan_latents(rng, response, projected, hat, free, data.side)
         rescale_latents(rng, factor)
     refresh_cross(factor)

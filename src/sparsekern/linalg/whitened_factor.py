@@ -72,6 +72,8 @@ class WhitenedFactor(NamedTuple):
         that is only valued yet would lower q.
     long, short : float64[2, n], float64[3, mL+1]
         Scratch memory.
+    abandoned : int64[1]
+        Set to 1 from outside when nobody reads on: loops of moves end before their next one.
     """
 
     n_active: np.ndarray
@@ -90,6 +92,7 @@ class WhitenedFactor(NamedTuple):
     noise: np.ndarray
     long: np.ndarray
     short: np.ndarray
+    abandoned: np.ndarray
 
 
 def empty_factor(
@@ -115,6 +118,7 @@ def empty_factor(
         noise=np.array([0.0, 0.0, 1.0, 0.0, 0.0]),
         long=np.zeros((2, n_rows)),
         short=np.zeros((3, q + 1)),
+        abandoned=np.zeros(1, np.int64),
     )
 
 

@@ -51,7 +51,11 @@ class Sampler(Protocol):
         ...
 
     def open(self, state: Any) -> Any:
-        """Return the memory that a running chain needs besides its state."""
+        """Return the memory that a running chain needs besides its state.
+
+        Arrays in it that are called ``abandoned`` are set to 1 when nobody waits for a leg any
+        more: compiled loops that look at them end early, and free their core.
+        """
         ...
 
     def fingerprint_parts(self) -> list[Any]:

@@ -7,7 +7,8 @@ draw: each chain has its own random streams.
 A leg is a fraction of a second, or one sweep where that takes longer, and nothing can end a sweep
 from outside: many rows, a large active set or the compiler can make it last for minutes. After
 Ctrl-C nobody waits for it. The chain goes back to where its last whole leg ended, on arrays of its
-own, and what the thread still writes is read by nobody.
+own, and what the thread still writes is read by nobody. Long sweeps are told so, and end after the
+move under way: the core is free again, and Python can exit.
 """
 
 from __future__ import annotations
@@ -89,6 +90,15 @@ def extend_chain(chain: Chain, sampler: Sampler, plan: Plan) -> Chain:
     return Chain(own.state, draws, own.rngs)
 
 
+def _abandon(workspace: Any) -> None:
+    """Tell the compiled loops on a workspace that nobody reads what they write any more."""
+    if isinstance(workspace, tuple):
+        if hasattr(workspace, "abandoned"):
+            workspace.abandoned[:] = 1
+        for part in workspace:
+            _abandon(part)
+
+
 class _Runner:
     """A chain on the move: its workspace, its pace, and where its next leg ends."""
 
@@ -131,7 +141,9 @@ class _Runner:
         A leg that is not over by then, or has failed, is as if it had never begun.
         """
         self._moving.acquire(timeout=max(0.0, seconds))  # and never released: no leg begins
-        return self._whole
+        whole = self._whole  # before the leg is cut short: what it makes then is no whole leg
+        _abandon(self.workspace)
+        return whole
 
     @property
     def fraction(self) -> float:

@@ -74,6 +74,8 @@ def move_active_set(
     drawn_before = drawn.shape[0] > 0
     column = factor.long[1]
     for move in range(moves):
+        if factor.abandoned[0] != 0:
+            break
         k = factor.n_active[0]
         birth, death = move_probabilities(k, largest, n)
         choice = rng.random()

@@ -98,6 +98,8 @@ def toggle_features(
     """
     p, room = basis.columns.shape[0], basis.features.shape[0]
     for _ in range(moves):
+        if factor.abandoned[0] != 0:
+            break
         feature = rng.integers(0, p)
         place = find_feature(basis, feature)
         last = basis.n_features[0] - 1
@@ -134,6 +136,8 @@ def toggle_pairs(
     A pair of which one is included is left alone: single toggles are for that.
     """
     for _ in range(moves if pairs.shape[0] > 0 else 0):
+        if factor.abandoned[0] != 0:
+            break
         pair = pairs[rng.integers(0, pairs.shape[0])]
         first, second = find_feature(basis, pair[0]), find_feature(basis, pair[1])
         size = basis.n_features[0]
@@ -191,6 +195,8 @@ def swap_features(rng, basis, factor, spare, sums, other_sums, evidence, moves, 
     ``graph`` is a :class:`.feature_graph.FeatureGraph`.
     """
     for _ in range(moves):
+        if factor.abandoned[0] != 0:
+            break
         size = basis.n_features[0]
         if size == 0 or size == basis.columns.shape[0]:
             return evidence
@@ -249,6 +255,8 @@ def walk_bandwidths(
     """
     for _ in range(rounds):
         for place in range(basis.n_features[0]):
+            if factor.abandoned[0] != 0:
+                return evidence
             evidence = _walk_one(
                 rng, basis, factor, spare, sums, other_sums, evidence, place, log_step, steps,
                 tuning, tallies,
@@ -262,6 +270,8 @@ def walk_at_random(
 ):
     """Make as many walks, each on a feature drawn at random: reversible, in whatever order."""
     for _ in range(rounds * basis.n_features[0]):
+        if factor.abandoned[0] != 0:
+            break
         evidence = _walk_one(
             rng, basis, factor, spare, sums, other_sums, evidence,
             rng.integers(0, basis.n_features[0]), log_step, steps, tuning, tallies,

@@ -52,6 +52,8 @@ def walk_ridge(
     """
     proposal = np.empty(basis.features.shape[0])
     for _ in range(moves):
+        if factor.abandoned[0] != 0:
+            break
         size = basis.n_features[0]
         if size == 0:
             return evidence

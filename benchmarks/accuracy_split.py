@@ -73,7 +73,7 @@ def run_split(
 ) -> dict[str, float]:
     """Return errors (%), log-losses, diagnostics and processor seconds of split ``number``."""
     train, test = split(problem, len(features), number)
-    effort = {"draws": 100, "tune": 100} if quick else {}
+    effort = {"draws": 100, "tune": 100} if quick else {"draws": 1000}
     priors = GKMPriors(max_active=max_active)
     ours = GKMClassifier(priors=priors, progress=False, random_state=number, **effort)
     machine = TunedSVC(features.shape[1], number)

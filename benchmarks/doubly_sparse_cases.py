@@ -74,7 +74,7 @@ def run_case(case: str, n: int, p: int, number: int, effort: dict) -> Row:
 
 def measure(quick: bool, n_jobs: int = 2, sets: tuple[str, ...] = ()) -> list[Row]:
     rows: list[Row] = []
-    effort = {"draws": 100, "tune": 100, "chains": 2} if quick else {}
+    effort = {"draws": 100, "tune": 100, "chains": 2} if quick else {"draws": 1000}
     for case, n, p, paper, bkmr in CASES:
         if (sets and case not in sets) or (quick and p > 20):
             continue

@@ -43,7 +43,7 @@ def _make(method: str, number: int, quick: bool) -> Any:
             use_legacy_attributes=False,
         )  # fmt: skip
         return make_pipeline(StandardScaler(), lasso)
-    effort = {"draws": 50, "tune": 50} if quick else {}
+    effort = {"draws": 50, "tune": 50} if quick else {"draws": 1000}
     likelihood = method.removeprefix("DoublySparse ")
     return DoublySparseClassifier(
         likelihood=likelihood, random_state=number, progress=False, **effort

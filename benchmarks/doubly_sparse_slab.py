@@ -120,7 +120,7 @@ def _name(prior: object) -> str:
 
 
 def measure(quick: bool, n_jobs: int = 2, sets: tuple[str, ...] = ()) -> list[Row]:
-    effort = {"draws": 30, "tune": 30} if quick else {}
+    effort = {"draws": 30, "tune": 30} if quick else {"draws": 1000}
     rows: list[Row] = []
     for task, table, priors in (
         ("regression", REGRESSION, REGRESSION_PRIORS), ("classes", CLASSES, CLASS_PRIORS),

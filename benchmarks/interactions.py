@@ -47,7 +47,7 @@ def _support_vectors() -> Any:
 
 def methods(number: int, quick: bool) -> dict[str, Any]:
     """Return the methods compared."""
-    short = {"draws": 20, "tune": 20} if quick else {}
+    short = {"draws": 20, "tune": 20} if quick else {"draws": 1000}
     shared = {"random_state": number, "progress": False}
     return {
         "hybrid": HybridSearchGPRegressor(**shared),

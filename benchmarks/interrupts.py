@@ -34,7 +34,7 @@ _GKM = {
     "SparseGPClassifier": _LATENT | {"draws": 50},  # more of all rows do not fit into memory
 }
 _EARLY, _LATE = 4.0, 12.0
-_SENTENCES = ("before any draw was kept", "there is nothing to keep")
+_SENTENCES = ("before any draw was kept", "before there was anything to keep")
 _NO_TUNING = {"tune": 0, "chains": 2}  # few chains, or none of them has a whole sweep by then
 
 

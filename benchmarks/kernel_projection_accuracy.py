@@ -114,7 +114,8 @@ def split(name: str, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 def make(method: str, rows: np.ndarray, seed: int) -> Any:
     """Return an estimator by name; peers get widths around those of the training rows."""
     if method in _OURS:
-        return KernelProjectionClassifier(progress=False, random_state=seed, **_OURS[method])
+        options = _OURS[method] | {"draws": 1000}
+        return KernelProjectionClassifier(progress=False, random_state=seed, **options)
     typical = distance_scale(rows, "mean_distance")
     widths = [0.4 * typical, typical, 2.5 * typical]
     gammas = [width**-2.0 for width in widths]

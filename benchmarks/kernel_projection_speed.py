@@ -194,7 +194,7 @@ def _sweep_cost(repeats: int) -> list[Row]:
 
 def _search_cost(quick: bool) -> list[Row]:
     features, labels = make_spectra(117, 1050)
-    short: dict[str, Any] = {}
+    short: dict[str, Any] = {"draws": 1000}
     if quick:
         short = {"draws": 50, "tune": 50, "search": ProjectionSearchOptions(draws=50)}
     rows: list[Row] = []

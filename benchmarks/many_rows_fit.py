@@ -50,7 +50,9 @@ def main(name: str, rows: int, options: dict[str, Any]) -> None:
     try:
         model.fit(features, target)
         kept = getattr(model, "n_draws_", None)
-        outcome = "returned" if kept is None else f"returned with {kept} of {model.draws} draws"
+        wanted = getattr(model, "draws", None)
+        of = f" of {wanted}" if isinstance(wanted, int) else ""
+        outcome = "returned" if kept is None else f"returned with {kept}{of} draws"
     except KeyboardInterrupt as error:
         outcome = f"KeyboardInterrupt {error}".strip()
     except (ValueError, MemoryError, RuntimeError, FloatingPointError) as error:

@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 RESULTS = Path(__file__).parent / "results"
 PARTS = (
-    "sweep_cost", "effective_samples", "tuning", "memory", "accuracy", "large_n", "many_rows",
-    "interrupts", "likelihoods",
+    "sweep_cost", "effective_samples", "mixing", "tuning", "memory", "accuracy", "large_n",
+    "many_rows", "interrupts", "likelihoods",
     "support_vectors", "regression", "family_accuracy", "doubly_sparse_cases",
     "doubly_sparse_speed", "doubly_sparse_leukemia", "doubly_sparse_calibration",
     "doubly_sparse_slab", "doubly_sparse_inclusion", "doubly_sparse_growth", "hybrid_tables",
@@ -33,11 +33,12 @@ _WITH_JOBS = (
     "doubly_sparse_calibration", "doubly_sparse_slab", "doubly_sparse_inclusion", "hybrid_tables",
     "hybrid_correlated", "interactions", "regression", "vector_machine_accuracy",
     "multiple_kernel_designs",
-    "multiple_kernel_accuracy", "kernel_projection_accuracy",
+    "multiple_kernel_accuracy", "kernel_projection_accuracy", "mixing",
 )  # fmt: skip
 # part: the names that --sets may give it
 _SETS: dict[str, Callable[[ModuleType], Iterable[str]]] = {
     "effective_samples": lambda part: part.GENERATORS,
+    "mixing": lambda part: part.DESIGNS,
     "tuning": lambda part: part.GENERATORS,
     "family_accuracy": lambda part: [problem.name for problem in part.PROBLEMS],
     "doubly_sparse_cases": lambda part: [case for case, *_ in part.CASES],

@@ -31,7 +31,7 @@ def _make(method: str, n_features: int, number: int, quick: bool) -> Any:
         return TunedSVC(n_features, number)
     if method == "complete SVM":
         return CompleteSVM(*((100, 100) if quick else (2000, 1000)), seed=number)
-    effort = {"draws": 50, "tune": 50} if quick else {}
+    effort = {"draws": 50, "tune": 50} if quick else {"draws": 1000}
     name = method.removeprefix("GKM ")
     return GKMClassifier(likelihood=name, progress=False, random_state=number, **effort)
 

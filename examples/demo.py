@@ -73,7 +73,7 @@ def main() -> None:
 
 def new_classifier() -> GKMClassifier:
     """Return the classifier with its default model, and with a progress display."""
-    model = GKMClassifier(n_jobs=2, random_state=SEED)
+    model = GKMClassifier(draws=1000, n_jobs=2, random_state=SEED)  # for a demo of a minute
     if importlib.util.find_spec("rich") is None:
         return model.set_params(progress=True)
     from sklearn.callback import ProgressBar

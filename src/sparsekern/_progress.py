@@ -64,6 +64,11 @@ class TextProgress:
         self._begin = time.monotonic()
         self._last = -math.inf
         self._shown = False
+        self.note = ""
+
+    def begin_round(self, share: float) -> None:
+        """Count anew: chains go on for longer, and what is done is so much of what was done."""
+        self._fractions = [min(1.0, share * fraction) for fraction in self._fractions]
 
     def update(self, chain: int, fraction: float) -> None:
         """Take note of how far a chain is, and show it if it is time to."""
@@ -74,19 +79,24 @@ class TextProgress:
         if spent < _SHOW_AFTER_SECONDS or now - self._last < pause:
             return
         self._last = now
-        share = sum(self._fractions) / len(self._fractions)
-        left = f", {spent * (1 - share) / share:.0f} s left" if share > 0.02 else ""
-        bar = "#" * int(30 * share)
-        self._stream.write_over(f"{self._label} [{bar:<30}] {share:4.0%}  {spent:.0f} s{left}")
+        self._show(spent, left=not self.note)
         self._shown = True
+
+    def _show(self, spent: float, left: bool) -> None:
+        share = sum(self._fractions) / len(self._fractions)
+        words = f"{share:4.0%}  {spent:.0f} s"
+        if left and share > 0.02:
+            words += f", {spent * (1 - share) / share:.0f} s left"
+        if self.note:
+            words += f", {self.note}"
+        width = min(30, max(5, _WIDTH - len(self._label) - len(words) - 4))
+        bar = "#" * int(width * share)
+        self._stream.write_over(f"{self._label} [{bar:<{width}}] {words}")
 
     def close(self) -> None:
         """End the line."""
         if self._shown:
-            spent = time.monotonic() - self._begin
-            share = sum(self._fractions) / len(self._fractions)
-            bar = "#" * int(30 * share)
-            self._stream.write_over(f"{self._label} [{bar:<30}] {share:4.0%}  {spent:.0f} s")
+            self._show(time.monotonic() - self._begin, left=False)
             self._stream.end_line()
 
 

@@ -69,7 +69,7 @@ def test_setting_several_parameters_is_all_or_nothing():
     model = GKMRegressor()
     with pytest.raises(ValueError, match="Invalid parameter 'bogus'"):
         model.set_params(draws=9, priors__bogus=3)
-    assert model.draws == 1000 and model.priors is None
+    assert model.draws == "auto" and model.priors is None
     model.set_params(priors=GKMRegressionPriors(max_active=5), priors__noise=(2, 1))
     assert model.priors == GKMRegressionPriors(max_active=5, noise=(2, 1))
 

@@ -59,7 +59,7 @@ def test_one_chain_that_drifts_is_named():
         }
     )
     assert 0.99 < table.loc["still", "r_hat"] < 1.02
-    sentence = convergence_problems(table, ["still", "drifting"], 1, 500)
+    sentence = convergence_problems(table, 1, 500, 1.05, 25, "Draw more.")
     assert sentence.startswith("The chains have not converged (drifting: R-hat")
 
 
@@ -79,7 +79,7 @@ def test_tail_ess_is_judged():
     table = summarize_scalars({"log_likelihood": values})
     row = table.loc["log_likelihood"]
     assert row["r_hat"] < 1.05 and row["ess_bulk"] > 100 and row["ess_tail"] < 100
-    sentence = convergence_problems(table, ["log_likelihood"], 4, 1000)
+    sentence = convergence_problems(table, 4, 1000, 1.05, 100, "Draw more.")
     assert sentence is not None and f"tail ESS {row['ess_tail']:.0f}" in sentence
 
 

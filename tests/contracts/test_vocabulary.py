@@ -71,7 +71,7 @@ def test_no_word_of_the_past(name):
 
 
 def test_all_groups_are_public_and_frozen():
-    used = {kind for cls in ESTIMATORS.values() for kind in cls._groups.values()}
+    used = {kind for cls in ESTIMATORS.values() for kind in cls()._all_groups.values()}
     assert used <= set(GROUPS.values())
     for kind in GROUPS.values():
         assert issubclass(kind, Settings) and dataclasses.is_dataclass(kind)
@@ -84,11 +84,13 @@ def test_what_is_inside_groups_can_be_reached(name):
     model = ESTIMATORS[name]()
     inside = {key: value for key, value in model.get_params().items() if "__" in key}
     assert inside and all(getattr(model, group) is None for group in model._groups)
+    assert ("draws__max_draws" in inside) == ("draws" in parameters(ESTIMATORS[name]))
     for key in inside:
         group, part = key.split("__")
         changed = clone(model).set_params(**{key: inside[key]})
         assert getattr(getattr(changed, group), part) == inside[key]
-        assert getattr(model, group) is None  # the original and its class stay as they were
+        untouched = "auto" if group == "draws" else None
+        assert getattr(model, group) == untouched  # the original and its class stay as they were
     again = clone(model.set_params(**inside))
     assert again.get_params() == model.get_params()
     with pytest.raises(ValueError, match="Invalid parameter 'nonsense' of"):

@@ -303,7 +303,7 @@ def test_traces_can_be_plotted(fitted, one_vs_rest):
     plot_active_trace(one_vs_rest)
     trace, marginal = plot_feature_trace(fitted)
     assert trace.get_ylabel() == "Features"
-    sweeps = fitted.tune + fitted.draws
+    sweeps = fitted.tune + fitted.n_draws_
     assert len(trace.lines[0].get_xdata()) == sweeps
     kept = fitted.posterior_["sample_stats"]["n_features"].to_numpy()
     np.testing.assert_array_equal(trace.lines[0].get_ydata()[fitted.tune :], kept[0])

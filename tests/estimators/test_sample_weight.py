@@ -172,6 +172,11 @@ BAD = {
     "short": (np.ones(29), r"shape \(29,\)"),
     "wide": (np.ones((30, 1)), r"shape \(30, 1\)"),
     "words": (["a"] * 30, "one number for every row"),
+    "numbers as words": (["1.5"] * 30, "one number for every row"),
+    "complex": (np.full(30, 1 + 1j), "one number for every row"),
+    "dates": (np.full(30, "2020-01-01", dtype="M8[D]"), "one number for every row"),
+    "huge": (np.full(30, 1e300), r"1e\+09 or less; row 0 has 1e\+300"),
+    "tiny": (np.full(30, 1e-300), "must add up to 0.01 or more.* it adds up to 3e-299"),
 }
 
 
@@ -208,6 +213,33 @@ def test_options_that_keep_rows_from_being_weighed_are_named():
 def test_one_class_left_is_refused():
     with pytest.raises(ValueError, match=r"zero for every class but 1\.0; a classifier needs two"):
         make("GKMClassifier").fit(ROWS, LABELS, sample_weight=LABELS)
+
+
+@pytest.mark.parametrize("name", ["GKMRegressor", "RVMRegressor"])
+def test_one_row_left_is_refused(name):
+    with pytest.raises(ValueError, match="every row but row 4; a regressor needs two rows"):
+        make(name).fit(ROWS, RESPONSE, sample_weight=np.arange(30) == 4)
+
+
+def test_a_row_of_all_the_weight_does_not_make_y_constant_without_a_word_about_it():
+    weights = np.where(np.arange(30) == 3, 1e9, 1e-18)
+    with pytest.raises(ValueError, match="where sample_weight has its weight"):
+        make("GKMRegressor").fit(ROWS, RESPONSE, sample_weight=weights)
+
+
+@pytest.mark.parametrize("name", ["RVMClassifier", "PCVMClassifier"])
+def test_vector_machines_know_the_rows_of_the_user(name):
+    y = LABELS.copy()
+    y[WEIGHTS == 0] = 2.0  # no class of the model
+    model = make(name).fit(ROWS, y, sample_weight=WEIGHTS)
+    assert model.is_fitted_to(ROWS, y)
+    assert not model.is_fitted_to(ROWS[::-1], y[::-1])
+    shares = model.active_weights()
+    assert shares.shape == (len(ROWS),)
+    assert_array_equal(np.flatnonzero(shares), model.active_vectors_)
+    assert (shares <= 1).all()
+    again = make(name).fit(ROWS[WEIGHTS > 0], y[WEIGHTS > 0], sample_weight=WEIGHTS[WEIGHTS > 0])
+    assert_array_equal(again.active_weights(), shares[WEIGHTS > 0])
 
 
 def test_a_class_of_weight_zero_is_no_class():
@@ -272,6 +304,12 @@ def test_copies_are_found_by_all_that_a_row_holds():
         moved = rng.permutation(200)
         again, _ = find_copies(X[moved], response[moved])
         assert_array_equal(table[moved][again], table[order])
+
+
+def test_large_labels_are_told_apart():
+    labels = np.array([2**60, 2**60 + 1, 2**60])
+    for y in (labels, labels.astype(np.uint64), np.column_stack([labels, labels])):
+        assert_array_equal(find_copies(np.zeros((3, 1)), y)[1], [0, 1, 0])
 
 
 def test_the_order_of_distinct_rows_does_not_depend_on_the_responses():

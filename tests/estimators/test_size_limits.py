@@ -36,6 +36,7 @@ HARMLESS = {
 # parameters that have a say only together with others
 TOGETHER = {
     ("PCVMClassifier", "draws"): {"inference": "mcmc"},
+    ("PCVMClassifier", "draws__max_draws"): {"inference": "mcmc"},
     ("PCVMClassifier", "tune"): {"inference": "mcmc"},
     ("PCVMClassifier", "chains"): {"inference": "mcmc"},
     ("PCVMClassifier", "thin"): {"inference": "mcmc"},
@@ -49,11 +50,11 @@ def whole_numbers():
     for name, cls in ESTIMATORS.items():
         parameters = inspect.signature(cls).parameters.values()
         found = {part.name: (part.annotation, part.default) for part in parameters}
-        for group, kind in cls._groups.items():
+        for group, kind in cls()._all_groups.items():
             parts = dataclasses.fields(kind)
             found |= {f"{group}__{part.name}": (part.type, part.default) for part in parts}
         for key, (annotation, default) in found.items():
-            if annotation in ("int", "int | None") or (
+            if "int" in str(annotation).split(" | ") or (
                 isinstance(default, int) and not isinstance(default, bool)
             ):
                 yield name, key

@@ -755,7 +755,7 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(model, jobs):
     before = estimator.fit(X, target).predict(X)
     state = dict(vars(estimator))
     limit = calls[0]
-    with pytest.raises(KeyboardInterrupt, match=r"interrupted before its . fits were done"):
+    with pytest.raises(KeyboardInterrupt, match="interrupted before there was anything"):
         estimator.fit(X[:30] * 2, target[:30][::-1])
     assert vars(estimator) == state
     limit = 10**9

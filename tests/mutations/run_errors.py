@@ -17,8 +17,8 @@ RUNS = [
     Mutation(
         "models-share-their-random-numbers",
         "estimators/shared/runner.py",
-        "start_chains(sampler, plan, sequence.spawn(self.chains))",
-        "start_chains(sampler, plan, np.random.SeedSequence(entropy).spawn(self.chains))",
+        "start_chains(sampler, self._plan, sequence.spawn(self.chains))",
+        "start_chains(sampler, self._plan, np.random.SeedSequence(entropy).spawn(self.chains))",
         "draws of one class's model beside those of another must be independent",
         "estimators/test_one_vs_rest.py -k random_numbers",
     ),

@@ -5,6 +5,8 @@ from mutation import Mutation
 FROZEN = "numerics/generalized_kernel/test_frozen_adaptation.py"
 LIMIT = "numerics/generalized_kernel/test_largest_active_set.py"
 FEATURES = "numerics/doubly_sparse/test_feature_moves.py"
+COLLAPSED = "numerics/doubly_sparse/test_collapsed.py"
+LAPLACE = "numerics/doubly_sparse/test_laplace_moves.py"
 IDENTITIES = "numerics/doubly_sparse/test_identities.py"
 INVARIANCE = "numerics/generalized_kernel/test_move_invariance.py"
 _KEPT = """    for c in range(draws.coefficients.shape[1]):
@@ -145,8 +147,8 @@ SAMPLERS = [
     Mutation(
         "bandwidth-walk-without-jacobian",
         "inference/moves/features.py",
-        "ratio = value - evidence + move - (proposal - bandwidth)",
-        "ratio = value - evidence - (proposal - bandwidth)",
+        "ratio = move - (proposal - bandwidth)",
+        "ratio = -(proposal - bandwidth)",
         "the prior is of the bandwidth, the walk on its logarithm",
         f"{FEATURES} -k 'bandwidths and rbf'",
     ),
@@ -186,8 +188,8 @@ SAMPLERS = [
     Mutation(
         "pair-counted-once",
         "inference/moves/features.py",
-        "(2.0 * log_odds if entering else -2.0 * log_odds)",
-        "(log_odds if entering else -log_odds)",
+        "ratio = 2.0 * log_odds if entering else -2.0 * log_odds",
+        "ratio = log_odds if entering else -log_odds",
         "two features enter, each with its prior odds",
         f"{FEATURES} -k 'bandwidths and rbf'",
     ),
@@ -262,5 +264,69 @@ SAMPLERS = [
         "",
         "present state and proposals would have noises of different shapes",
         "numerics/doubly_sparse/test_active_subset.py -k quadrature",
+    ),
+    Mutation(
+        "entry-without-those-outside",
+        "inference/moves/features.py",
+        "ratio = log_odds + math.log(back * (p - size) / entry)",
+        "ratio = log_odds + math.log(back * (size + 1) / entry)",
+        "a newcomer is drawn from those outside, a feature to leave out from those inside",
+        f"{FEATURES} -k 'bandwidths and rbf'",
+    ),
+    Mutation(
+        "proposal-worth-a-search-for-nothing",
+        "bases/laplace_columns.py",
+        "value - evidence + ratio + min(0.0, back) - min(0.0, there)",
+        "value - evidence + ratio",
+        "what was judged by the sites before must not be judged by them twice",
+        f"{LAPLACE} -k 'keeps and toggles'",
+    ),
+    Mutation(
+        "vectors-worth-a-search-for-nothing",
+        "inference/moves/laplace_vectors.py",
+        "value - evidence + prior + min(0.0, back) - min(0.0, there)",
+        "value - evidence + prior",
+        "what was judged by the sites before must not be judged by them twice",
+        f"{LAPLACE} -k 'keeps and vectors'",
+    ),
+    Mutation(
+        "features-judged-without-the-way-back",
+        "bases/laplace_columns.py",
+        "value - evidence + ratio + min(0.0, back) - min(0.0, there)",
+        "value - evidence + ratio - min(0.0, there)",
+        "the way back is worth its search with a probability of its own",
+        f"{LAPLACE} -k balance",
+    ),
+    Mutation(
+        "vectors-judged-without-the-way-back",
+        "inference/moves/laplace_vectors.py",
+        "value - evidence + prior + min(0.0, back) - min(0.0, there)",
+        "value - evidence + prior - min(0.0, there)",
+        "the way back is worth its search with a probability of its own",
+        f"{LAPLACE} -k 'keeps and vectors'",
+    ),
+    Mutation(
+        "collapsed-sweep-always-taken",
+        "inference/doubly_sparse/collapsed_sweep.py",
+        "if sweep == 0 or math.log(rng.random()) < ratio - state.log_ratio[0]:",
+        "if True:",
+        "Laplace's evidence alone would decide",
+        f"{COLLAPSED} -k not_taken",
+    ),
+    Mutation(
+        "smooth-hinge-left-uncorrected",
+        "likelihoods/terms.py",
+        "        return hinge_log_density(y, f)\n",
+        "        return hinge_terms(y, f, last, freedom)[0]\n",
+        "the smooth hinge is there to find a mode by, not to be the law",
+        f"{COLLAPSED} -k 'unbiased and hinge'",
+    ),
+    Mutation(
+        "normals-of-one-sign",
+        "inference/moves/evidence_estimate.py",
+        "steps[2 * m, a] = stretch * rng.standard_normal()",
+        "steps[2 * m, a] = stretch * abs(rng.standard_normal())",
+        "the coefficients would be drawn from two of the corners alone",
+        f"{COLLAPSED} -k unbiased",
     ),
 ]

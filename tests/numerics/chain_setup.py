@@ -74,7 +74,7 @@ def open_chain(basis, side, largest, rows, g, eta, length_scale, mode=0, **optio
         sites=np.vstack([np.linspace(-1.0, 1.0, n), np.linspace(0.2, 0.6, n)]),
         site_sums=np.zeros((3, n)),
         site_counts=np.array([0, 1]),
-        tallies=np.zeros((6, 2), np.int64),
+        tallies=np.zeros((7, 2), np.int64),
         function=np.zeros(0),
     )
     state.rows[: len(rows)] = rows
@@ -86,6 +86,7 @@ def open_chain(basis, side, largest, rows, g, eta, length_scale, mode=0, **optio
         box=box,
         monitored_rows=monitored,
         moves=options.get("moves", 3),
+        blocks=options.get("blocks", 1),
         scans=options.get("scans", 2),
         directions=np.arange(3),
         function_moves=True,

@@ -17,7 +17,7 @@ from ..kernels.feature_sums import add_feature, kernel_of_sums
 from ..linalg.active_moves import value_column
 from ..linalg.factor_columns import refresh_products
 from ..linalg.whitened_factor import count_columns, log_evidence, refactor
-from ._compiled import register
+from ._compiled import load_from_sums, register
 
 
 class FeatureColumns(NamedTuple):
@@ -40,20 +40,34 @@ def write_sums(basis, row, out):
         add_feature(column, column[row], basis.bandwidths[place], basis.kind, out, out)
 
 
-@jit_apart
-def load_from_sums(basis, factor, sums):
-    """Make the whole factor for its active rows from their sums; return its log evidence.
-
-    ``sums[a]`` belongs to the active vector at position a; O(n k^2).
-    """
+@jit
+def write_columns(basis, factor, sums):
+    """Write the kernel columns of the active rows from their sums."""
     k, n = factor.n_active[0], sums.shape[1]
     if k > 0:
         columns = factor.whitened[:k].reshape(k * n)
         kernel_of_sums(sums[:k].reshape(k * n), basis.kind, columns)
+
+
+@jit_apart
+def _load_from_sums(basis, factor, sums):
+    """Make the whole factor for its active rows from their sums; return its log evidence.
+
+    ``sums[a]`` belongs to the active vector at position a; O(n k^2).
+    """
+    k = factor.n_active[0]
+    write_columns(basis, factor, sums)
     _weigh(basis, factor, 0, k)
     refresh_products(factor)
     refactor(factor)
     return log_evidence(factor)
+
+
+@jit
+def _judge_proposal(basis, rng, factor, spare, sums, evidence, ratio):
+    """Judge a proposal by Metropolis' rule."""
+    value = _load_from_sums(basis, spare, sums)
+    return value, value - evidence + ratio
 
 
 @jit
@@ -79,7 +93,7 @@ def rebuild_features(basis, factor, sums):
 
 
 @jit_apart
-def _value_newcomer(basis, factor, length_scale, row, column):
+def value_features(basis, factor, length_scale, row, column):
     """Return the log Bayes factor of adding ``row``."""
     k = count_columns(factor)
     prior_row = factor.prior_root[k]
@@ -94,4 +108,9 @@ def _value_newcomer(basis, factor, length_scale, row, column):
     return value_column(factor)
 
 
-register(FeatureColumns, value_newcomer=_value_newcomer)
+register(
+    FeatureColumns,
+    value_newcomer=value_features,
+    load_from_sums=_load_from_sums,
+    judge_proposal=_judge_proposal,
+)

@@ -27,6 +27,9 @@ Abilities
     The likelihoods of all labels add up to one, so that one-vs-rest models can be compared.
 "terms"
     Log density, slope and curvature in f of one response (:mod:`.terms`).
+"concave terms"
+    They are log-concave in f, so that Newton's method finds the one mode of a function; samplers
+    can do without auxiliary variables then. A law without derivatives may lend smooth ones.
 "stand-in"
     Samplers reach the law by its terms, through a Gaussian stand-in (:mod:`._by_terms`).
 "truncated latents"

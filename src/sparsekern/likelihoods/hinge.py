@@ -25,6 +25,7 @@ from ._without_parameters import WithoutParameters
 
 _LARGEST_MEAN = 1e10  # of 1/lambda, on the margin itself
 _CURVATURE_WIDTH = 0.5
+_SHARPNESS = 5.0  # of the smooth hinge: sharper, its mode is hard to find and its curvature a spike
 
 
 class HingeData(NamedTuple):
@@ -38,7 +39,9 @@ class Hinge(WithoutParameters):
 
     name: ClassVar[str] = "hinge"
     support: ClassVar[str] = "labels"
-    provides: ClassVar[frozenset[str]] = frozenset({"working response", "function moves"})
+    provides: ClassVar[frozenset[str]] = frozenset(
+        {"working response", "function moves", "concave terms"}
+    )
 
     def mean(self, latent: np.ndarray) -> np.ndarray:
         """Return the heuristic probability of +1."""
@@ -66,6 +69,27 @@ class Hinge(WithoutParameters):
     def compiled(self, response: np.ndarray, parameters: np.ndarray) -> HingeData:
         """Return the labels for compiled code."""
         return HingeData(np.asarray(response, dtype=np.float64))
+
+
+@jit
+def hinge_terms(y, f, last, freedom):
+    r"""Return the smooth hinge :math:`-\frac2s\log(1+e^{s(1-yf)})` and its derivatives.
+
+    The hinge itself has no curvature to find a mode by; what is made of this one is corrected by
+    :func:`hinge_log_density`.
+    """
+    gap = _SHARPNESS * (1.0 - y * f)
+    small = math.exp(-abs(gap))
+    value = max(gap, 0.0) + math.log1p(small)
+    inside = (1.0 if gap > 0.0 else small) / (1.0 + small)
+    curvature = 2.0 * _SHARPNESS * small / ((1.0 + small) * (1.0 + small))
+    return -2.0 * value / _SHARPNESS, 2.0 * y * inside, curvature, curvature
+
+
+@jit
+def hinge_log_density(y, f):
+    r"""Return :math:`-2\max(1-yf,0)`."""
+    return -2.0 * max(1.0 - y * f, 0.0)
 
 
 @jit

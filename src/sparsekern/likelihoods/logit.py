@@ -40,8 +40,8 @@ class Logit(WithoutParameters):
     support: ClassVar[str] = "labels"
     provides: ClassVar[frozenset[str]] = frozenset(
         {
-            "working response", "function moves", "terms", "averaged mean", "averaged argument",
-            "probabilities", "weighted form",
+            "working response", "function moves", "concave terms", "terms", "averaged mean",
+            "averaged argument", "probabilities", "weighted form",
         }
     )  # fmt: skip
 

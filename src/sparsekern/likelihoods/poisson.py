@@ -21,7 +21,9 @@ class Poisson(ByTerms):
 
     name: ClassVar[str] = "poisson"
     support: ClassVar[str] = "counts"
-    provides: ClassVar[frozenset[str]] = frozenset({"law", "terms", "stand-in", "row weights"})
+    provides: ClassVar[frozenset[str]] = frozenset(
+        {"law", "terms", "concave terms", "stand-in", "row weights"}
+    )
     last_parameter: ClassVar[str | None] = None
 
     def mean(self, latent: np.ndarray) -> np.ndarray:

@@ -44,8 +44,8 @@ class Probit(WithoutParameters):
     support: ClassVar[str] = "labels"
     provides: ClassVar[frozenset[str]] = frozenset(
         {
-            "working response", "function moves", "free latents", "terms", "averaged mean",
-            "averaged argument", "truncated latents", "probabilities",
+            "working response", "function moves", "concave terms", "free latents", "terms",
+            "averaged mean", "averaged argument", "truncated latents", "probabilities",
         }
     )  # fmt: skip
 

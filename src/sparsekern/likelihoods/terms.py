@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from .._jit import jit
+from .hinge import hinge_log_density, hinge_terms
 from .laplace import laplace_terms
 from .logit import logit_terms
 from .negative_binomial import negative_binomial_terms
@@ -24,10 +25,11 @@ from .probit import probit_terms
 from .scaled_logit import scaled_logit_terms
 from .student import student_terms
 
-PROBIT, LOGIT, SCALED_LOGIT, STUDENT, POISSON, NEGATIVE_BINOMIAL, LAPLACE = range(7)
+PROBIT, LOGIT, SCALED_LOGIT, STUDENT, POISSON, NEGATIVE_BINOMIAL, LAPLACE, HINGE = range(8)
 CODES = {
     "probit": PROBIT, "logit": LOGIT, "scaled_logit": SCALED_LOGIT, "student_t": STUDENT,
     "poisson": POISSON, "negative_binomial": NEGATIVE_BINOMIAL, "laplace": LAPLACE,
+    "hinge": HINGE,
 }  # fmt: skip
 
 
@@ -46,7 +48,17 @@ def response_terms(code, y, f, last, freedom):
         return poisson_terms(y, f, last, freedom)
     if code == LAPLACE:
         return laplace_terms(y, f, last, freedom)
+    if code == HINGE:
+        return hinge_terms(y, f, last, freedom)
     return negative_binomial_terms(y, f, last, freedom)
+
+
+@jit
+def log_density(code, y, f, last, freedom):
+    """Return log p(y | f) itself: that of the terms, but for the hinge, whose terms are smooth."""
+    if code == HINGE:
+        return hinge_log_density(y, f)
+    return response_terms(code, y, f, last, freedom)[0]
 
 
 @jit

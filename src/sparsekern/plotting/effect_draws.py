@@ -84,9 +84,6 @@ class EffectModel:
 
     def count_draws(self, row: Any) -> int:
         """Return how many draws there are."""
-        final = self.parts.final
-        if "draws" in final.get_params() and not hasattr(final, "n_draws_"):
-            return final.draws
         return len(self._all_draws(row, 1))
 
     def predict(self, rows: Any) -> np.ndarray:

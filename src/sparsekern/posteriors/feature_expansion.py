@@ -134,7 +134,8 @@ class FeatureExpansionPosterior(ExpansionPosterior):
 
     def _mostly_in(self) -> np.ndarray:
         """Return the features that are in at least half of the draws."""
-        return np.flatnonzero(self.included().mean(axis=(0, 1)) >= 0.5)
+        counts = np.bincount(self.features[self._held], minlength=self.n_inputs)
+        return np.flatnonzero(counts >= 0.5 * self.n_features.size)
 
     def scalars(self, names: Names) -> dict[str, np.ndarray]:
         """Return scalars to judge chains by.

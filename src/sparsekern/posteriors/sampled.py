@@ -12,6 +12,8 @@ from .chain_record import ChainRecord
 from .datatree import TreeParts, make_datasets, make_rowwise
 from .names import Names
 
+# what chains that run until they have converged are judged by, too
+_SIZES = ("n_active", "n_features", "n_included", "length_scale", "inverse_length_scale")
 _MOST_POINTWISE = 20_000_000  # numbers; beyond, the pointwise log-likelihood is made on demand
 
 
@@ -105,10 +107,19 @@ class SampledPosterior:
             **self.draws.attributes(self.names),
         }
 
-    def is_decisive(self, name: str) -> bool:
-        """Tell whether chains are judged by the scalar of this name."""
-        base = name.partition("[")[0]
-        return base in ("log_likelihood", self.monitored_name, *self.draws.decisive)
+    def judged_scalars(self, sizes: bool) -> dict[str, np.ndarray]:
+        """Return the scalars that chains are judged by: density, predictions, and sizes if asked.
+
+        Sizes are numbers of active vectors and features, and length scales.
+        """
+        chosen = {"log_likelihood", self.monitored_name, *self.draws.decisive}
+        if sizes:
+            chosen |= set(_SIZES)
+        return {
+            name: values
+            for name, values in self.scalars.items()
+            if name.partition("[")[0] in chosen
+        }
 
     def is_of(self, features: np.ndarray, y: Any) -> bool:
         """Tell whether these are the rows and responses that made the likelihood, in order."""

@@ -17,10 +17,12 @@ from doubly_sparse_dense import (
 )
 from doubly_sparse_setup import MODEL, bare, record_features, rewritten
 from numba import njit
+from speed import slow_except
 
-from sparsekern.bases.feature_columns import load_from_sums
+from sparsekern.bases._compiled import load_from_sums
 from sparsekern.inference.feature_search.graph import FeatureGraph
 from sparsekern.inference.moves.features import (
+    _walk_one,
     swap_features,
     toggle_features,
     toggle_pairs,
@@ -146,10 +148,26 @@ def test_forgotten_prior_odds_are_noticed():
     assert max(map(abs, z.values())) > 6
 
 
+WRONG_TOGGLES = {
+    "those outside and inside": ("ratio = log_odds + math.log(back * (p - size) / entry)",
+                                 "ratio = log_odds + math.log(back * (size + 1) / entry)"),
+    "ends of the prior": ("math.log(back * size / (1.0 - entry))",
+                          "math.log(size / (p - size + 1))"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", slow_except(WRONG_TOGGLES, ["those outside and inside"]))
+def test_toggles_with_other_odds_are_noticed(mistake):
+    toggle = rewritten(toggle_features, *WRONG_TOGGLES[mistake])
+    record = recompiled(record_features, toggle_features=toggle)
+    z, _ = _compare(record, p=3, room=2, sweeps=60_000)
+    assert max(map(abs, z.values())) > 6
+
+
 @pytest.mark.slow
 def test_forgotten_degrees_of_the_neighbours_are_noticed():
     """An end of the path is proposed half as often as it proposes."""
-    swap = rewritten(swap_features, "value - evidence + ratio", "value - evidence")
+    swap = rewritten(swap_features, "other_sums, evidence, ratio)", "other_sums, evidence, 0.0)")
     record = recompiled(record_features, swap_features=swap)
     z, _ = _compare(record, p=3, sweeps=120_000, counts=np.array([1, 6, 1, 0]))
     assert max(map(abs, z.values())) > 6
@@ -160,8 +178,8 @@ def test_forgotten_degrees_of_the_neighbours_are_noticed():
     ("old", "new"),
     [
         (
-            "(2.0 * log_odds if entering else -2.0 * log_odds)",
-            "(log_odds if entering else -log_odds)",
+            "2.0 * log_odds if entering else -2.0 * log_odds",
+            "log_odds if entering else -log_odds",
         ),
         ("if entering != (second < 0) or", "if"),
         ("_include(basis, pair[1], two)", "_include(basis, pair[1], one)"),
@@ -187,14 +205,16 @@ def test_wrong_pairs_are_noticed(old, new):
 
 @pytest.mark.slow
 def test_forgotten_jacobian_of_the_walk_is_noticed():
-    walk = rewritten(walk_bandwidths, "+ move - (proposal", "- (proposal")
+    one = rewritten(_walk_one, "ratio = move - (proposal", "ratio = -(proposal")
+    walk = recompiled(walk_bandwidths, _walk_one=one)
     z, _ = _compare(recompiled(record_features, walk_bandwidths=walk), sweeps=60_000)
     assert max(map(abs, z.values())) > 6
 
 
 @pytest.mark.slow
 def test_forgotten_prior_of_the_walk_is_noticed():
-    walk = rewritten(walk_bandwidths, " + move - (proposal - bandwidth)", " + move")
+    one = rewritten(_walk_one, "ratio = move - (proposal - bandwidth)", "ratio = move")
+    walk = recompiled(walk_bandwidths, _walk_one=one)
     z, _ = _compare(recompiled(record_features, walk_bandwidths=walk), sweeps=60_000)
     assert max(map(abs, z.values())) > 6
 
@@ -225,10 +245,11 @@ def test_exchange_at_another_bandwidth_is_noticed():
     """Taking over the evidence of another bandwidth than the one written down."""
 
     @njit
-    def other(basis, factor, sums):
-        return load_from_sums(basis, factor, 0.5 * sums)
+    def other(basis, rng, factor, spare, sums, evidence, ratio):
+        value = load_from_sums(basis, spare, 0.5 * sums)
+        return value, value - evidence + ratio
 
-    swap = recompiled(swap_features, load_from_sums=other)
+    swap = recompiled(swap_features, judge_proposal=other)
     features, response, precision = _data(2)
     pieces = bare(
         features, MODEL, [0], [0.5], ROWS, response, NU, precision, noise_prior=(2.0, 1.0)

@@ -49,6 +49,8 @@ def _open(name, sweeps, seed, **options):
     likelihood, model = _setting(name)
     labels = np.arange(N) % 3 if name == "multinomial" else np.where(np.arange(N) % 2, 1.0, -1.0)
     sampler = make_sampler(likelihood, FEATURES, labels, model, **options)
+    # given auxiliary variables; without them, see test_collapsed.py
+    sampler._collapsed = False
     plan, rngs = Plan(0, sweeps, 1), generators(seed)
     state = sampler.start(rngs[0], 0)
     return sampler, plan, rngs, state, sampler.allocate(plan), sampler.open(state)

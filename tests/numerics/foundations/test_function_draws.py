@@ -71,7 +71,8 @@ def test_a_hybrid_search_draws_gaussian_processes(kernel):
     draws = model.sample_mean(NEW)
     assert_moments(draws, model.predict(NEW), covariance * model._target.spread[0] ** 2)
     np.testing.assert_allclose(model.sample_mean(NEW[2:4]), draws[:, 2:4])  # the same functions
-    np.testing.assert_array_equal(model.sample_mean(NEW, thin=9), draws[:223])
+    # the same draws in a smaller product, which BLAS adds up in another order on some processors
+    np.testing.assert_allclose(model.sample_mean(NEW, thin=9), draws[:223], rtol=1e-12)
 
 
 def test_a_hybrid_search_draws_latent_functions_of_classes():

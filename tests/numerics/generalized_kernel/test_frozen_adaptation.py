@@ -75,7 +75,7 @@ SAMPLERS = {
 IDLE = {
     "several kernels": {SLICES: [2, 3]},
     "doubly sparse": {SLICES: [1, 2, 3, 4]},
-    "doubly sparse, probit": {SLICES: [1, 2]},
+    "doubly sparse, probit": {SLICES: [1, 2, 3, 4]},
     "tempered": {SLICES: [1, 2, 3, 4]},
     "projections, latent noise": {"log_step": [1]},
 }

@@ -47,6 +47,7 @@ def log_density(name, y, f, last=U[2]):
             - np.log(2 * ROUNDED * k1(ROUNDED))
             - 0.5 * last
         ),
+        "hinge": lambda: -0.4 * np.logaddexp(0.0, 5.0 * (1.0 - y * f)),  # the smooth one
         "poisson": lambda: poisson.logpmf(y, np.exp(f)),
         "negative_binomial": lambda: nbinom.logpmf(y, size, size / (size + np.exp(f))),
     }[name]()
@@ -61,6 +62,7 @@ def problem(name):
         "logit": np.sign(f + rng.logistic(size=N)),
         "scaled_logit": np.sign(f + rng.logistic(size=N)),
         "laplace": f + 0.4 * rng.laplace(size=N),
+        "hinge": np.sign(f + rng.logistic(size=N)),
         "student_t": f + 0.4 * rng.standard_t(FREEDOM, N),
         "poisson": rng.poisson(np.exp(f)).astype(float),
         "negative_binomial": rng.negative_binomial(2, 2 / (2 + np.exp(f))).astype(float),

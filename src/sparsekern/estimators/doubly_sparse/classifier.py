@@ -18,7 +18,8 @@ from ..shared.class_face import (
 )
 from ..shared.documentation import documented
 from ..shared.sampled import name_data
-from .model import check_parameters, fit_chains
+from ..shared.until_converged import UntilConverged
+from .model import check_parameters, fit_model
 from .selector import FeatureSelector
 from .settings import DoublySparseMoves, DoublySparsePriors, DoublySparseSelection
 
@@ -100,7 +101,7 @@ class DoublySparseClassifier(ClassFace, ClassifierMixin, FeatureSelector):
         selection: DoublySparseSelection | None = None,
         priors: DoublySparsePriors | None = None,
         moves: DoublySparseMoves | None = None,
-        draws: int = 1000,
+        draws: int | str | UntilConverged = "auto",
         tune: int = 1000,
         chains: int = 4,
         thin: int = 1,
@@ -143,7 +144,7 @@ class DoublySparseClassifier(ClassFace, ClassifierMixin, FeatureSelector):
             self.likelihood, n_classes, WORKING, type(self).__name__, self._row_weights
         )
         responses = responses_one_vs_rest(response, n_classes) if one_vs_rest else [response]
-        fit_chains(self, runner, X, responses, likelihood, name_data(self, rows, y))
+        fit_model(self, runner, X, responses, likelihood, name_data(self, rows, y))
 
     def _weighing_laws(self) -> str:
         return self._unweighing_option() or weighing(likelihood="labels")

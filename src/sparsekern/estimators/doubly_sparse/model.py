@@ -26,7 +26,7 @@ from ...model import DoublySparseModel
 from ...posteriors.names import Names
 from ..shared.candidates import resolve_candidates
 from ..shared.runner import Runner
-from ..shared.sampled import keep_runs
+from ..shared.sampled import fit_chains
 from ..shared.words import warn_caller
 from .selector import FeatureSelector
 from .settings import DoublySparseMoves, DoublySparsePriors
@@ -50,7 +50,7 @@ def check_parameters(estimator: FeatureSelector) -> Runner:
     return Runner(estimator)
 
 
-def fit_chains(
+def fit_model(
     estimator: Any,
     runner: Runner,
     X: np.ndarray,
@@ -76,13 +76,7 @@ def fit_chains(
         ``noise_prior``, a pair, and ``exposure``, the column of X with the exposure of counts.
     """
     samplers, rows = make_samplers(estimator, X, responses, likelihood, **options)
-    keep_runs(
-        estimator,
-        runner.run(samplers),
-        samplers,
-        lambda run, sampler, names: collect(run, runner.plan, sampler, names, rows),
-        names,
-    )
+    fit_chains(estimator, runner, samplers, partial(collect, training=rows), names)
     _warn_if_chains_disagree(estimator)
 
 

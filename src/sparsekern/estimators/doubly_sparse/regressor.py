@@ -13,8 +13,9 @@ from ..shared.documentation import documented
 from ..shared.regressor_face import RegressorFace
 from ..shared.sampled import name_data
 from ..shared.target import Target, resolve_law
+from ..shared.until_converged import UntilConverged
 from ..shared.weights import when_to_weigh
-from .model import check_parameters, fit_chains
+from .model import check_parameters, fit_model
 from .selector import FeatureSelector
 from .settings import (
     DoublySparseRegressionMoves,
@@ -93,7 +94,7 @@ class DoublySparseRegressor(RegressorFace, RegressorMixin, FeatureSelector):
         selection: DoublySparseSelection | None = None,
         priors: DoublySparseRegressionPriors | None = None,
         moves: DoublySparseRegressionMoves | None = None,
-        draws: int = 1000,
+        draws: int | str | UntilConverged = "auto",
         tune: int = 1000,
         chains: int = 4,
         thin: int = 1,
@@ -131,7 +132,7 @@ class DoublySparseRegressor(RegressorFace, RegressorMixin, FeatureSelector):
         law, noise_prior = self._target.law_of_rows(law, X, priors.noise, self._row_weights)
         names = name_data(self, rows, y, self._target.centre[0], self._target.spread[0])
         exposure = self._target.exposure
-        fit_chains(
+        fit_model(
             self, runner, X, [response], law, names, noise_prior=noise_prior, exposure=exposure
         )
 

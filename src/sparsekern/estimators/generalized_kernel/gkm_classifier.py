@@ -19,7 +19,8 @@ from ..shared.class_face import (
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
 from ..shared.sampled import name_data
-from .model import check_parameters, fit_chains
+from ..shared.until_converged import UntilConverged
+from .model import check_parameters, fit_model
 from .settings import GKMMoves, GKMPriors
 
 
@@ -100,7 +101,7 @@ class GKMClassifier(ClassFace, ClassifierMixin, Estimator):
         standardize: bool = True,
         priors: GKMPriors | None = None,
         moves: GKMMoves | None = None,
-        draws: int = 1000,
+        draws: int | str | UntilConverged = "auto",
         tune: int = 1000,
         chains: int = 4,
         thin: int = 1,
@@ -144,7 +145,7 @@ class GKMClassifier(ClassFace, ClassifierMixin, Estimator):
         )
         responses = responses_one_vs_rest(response, n_classes) if one_vs_rest else [response]
         features, names = self._prepare_training(X), name_data(self, rows, y)
-        fit_chains(self, runner, features, responses, likelihood, names)
+        fit_model(self, runner, features, responses, likelihood, names)
 
     def _weighing_laws(self) -> str:
         return weighing(likelihood="labels")

@@ -14,8 +14,9 @@ from ..shared.estimator import Estimator
 from ..shared.regressor_face import RegressorFace
 from ..shared.sampled import name_data
 from ..shared.target import Target, resolve_law
+from ..shared.until_converged import UntilConverged
 from ..shared.weights import when_to_weigh
-from .model import check_parameters, fit_chains
+from .model import check_parameters, fit_model
 from .settings import GKMRegressionPriors
 
 _MOVES = 20  # of the active set in a sweep
@@ -81,7 +82,7 @@ class GKMRegressor(RegressorFace, RegressorMixin, Estimator):
         candidates: Any = None,
         standardize: bool = True,
         priors: GKMRegressionPriors | None = None,
-        draws: int = 1000,
+        draws: int | str | UntilConverged = "auto",
         tune: int = 1000,
         chains: int = 4,
         thin: int = 1,
@@ -121,7 +122,7 @@ class GKMRegressor(RegressorFace, RegressorMixin, Estimator):
         names = name_data(self, rows, y, self._target.centre[0], self._target.spread[0])
         features = self._prepare_training(X, self._target.exposure)
         options = {"noise_prior": noise_prior, "moves": _MOVES}
-        fit_chains(self, runner, features, [response], law, names, **options)
+        fit_model(self, runner, features, [response], law, names, **options)
 
     def _weighing_laws(self) -> str:
         return weighing(noise="reals", counts="counts")

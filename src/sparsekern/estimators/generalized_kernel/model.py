@@ -17,10 +17,13 @@ from ...model import generalized_kernel_model
 from ...posteriors.names import Names
 from ..shared.candidates import resolve_candidates
 from ..shared.runner import Runner
-from ..shared.sampled import keep_runs
+from ..shared.sampled import fit_chains
 
 _WIDTH_MODES = {False: FIXED, "shared": SHARED, "per_feature": PER_FEATURE}
-_MOVES = {"active_set": "moves", "joint": "joint_moves", "latent_scans": "scans"}  # the sampler's
+# the sampler's names
+_MOVES = {
+    "active_set": "moves", "blocks": "blocks", "joint": "joint_moves", "latent_scans": "scans",
+}  # fmt: skip
 
 
 def check_parameters(estimator: Any) -> Runner:
@@ -36,7 +39,7 @@ def check_parameters(estimator: Any) -> Runner:
     return runner
 
 
-def fit_chains(
+def fit_model(
     estimator: Any,
     runner: Runner,
     features: np.ndarray,
@@ -66,13 +69,7 @@ def fit_chains(
         moves.check_moves(len(features))
         options |= {_MOVES[name]: count for name, count in moves.get_params().items()}
     samplers = _make_samplers(estimator, features, responses, likelihood, **options)
-    keep_runs(
-        estimator,
-        runner.run(samplers),
-        samplers,
-        lambda run, sampler, names: collect(run, runner.plan, sampler, names),
-        names,
-    )
+    fit_chains(estimator, runner, samplers, collect, names)
 
 
 def _make_samplers(

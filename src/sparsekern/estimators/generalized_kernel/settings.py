@@ -103,6 +103,9 @@ class GKMMoves(Settings):
     ----------
     active_set : int, default=10
         Birth, death and swap moves.
+    blocks : int, default=2
+        Births and deaths of 2 to 32 vectors at once. They are left out for kernels that are not
+        compiled.
     joint : int, default=30
         Birth, death and swap moves inside one joint move of active set, scales and latent function,
         made every sixth sweep; 0 leaves it out. It is left out, too, for kernels that are not
@@ -112,5 +115,6 @@ class GKMMoves(Settings):
     """
 
     active_set: int = in_a_sweep(10, 10_000)
+    blocks: int = in_a_sweep(2, 10_000, lowest=0)
     joint: int = in_a_sweep(30, 10_000, lowest=0)
     latent_scans: int = in_a_sweep(3, 1_000)

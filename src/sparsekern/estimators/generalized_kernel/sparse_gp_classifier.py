@@ -16,7 +16,8 @@ from ..shared.class_face import ClassFace, encode_classes
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
 from ..shared.sampled import name_data
-from .model import check_parameters, fit_chains
+from ..shared.until_converged import UntilConverged
+from .model import check_parameters, fit_model
 from .settings import GKMMoves, GKMPriors
 
 _RESIDUAL_STATES = 100  # of each chain that support_residual averages over
@@ -84,7 +85,7 @@ class SparseGPClassifier(ClassFace, ClassifierMixin, Estimator):
         standardize: bool = True,
         priors: GKMPriors | None = None,
         moves: GKMMoves | None = None,
-        draws: int = 1000,
+        draws: int | str | UntilConverged = "auto",
         tune: int = 1000,
         chains: int = 4,
         thin: int = 1,
@@ -118,7 +119,7 @@ class SparseGPClassifier(ClassFace, ClassifierMixin, Estimator):
         several = len(self.classes_) > 2
         likelihood = MultinomialProbit(len(self.classes_)) if several else Probit()
         features, names = self._prepare_training(X), name_data(self, rows, y)
-        fit_chains(self, runner, features, [response], likelihood, names, keep_states=True)
+        fit_model(self, runner, features, [response], likelihood, names, keep_states=True)
 
     def predict_latent(self, X: Any, return_std: bool = False) -> Any:
         """Return the posterior mean of the latent function and, if asked, its deviation.

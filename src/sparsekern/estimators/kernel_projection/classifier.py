@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,8 @@ from ..shared.class_face import ClassFace, encode_classes
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
 from ..shared.runner import Runner
-from ..shared.sampled import keep_posterior, name_data
+from ..shared.sampled import fit_chains, name_data
+from ..shared.until_converged import UntilConverged
 from .parameters import (
     KERNEL,
     check_parameters,
@@ -92,10 +94,11 @@ class KernelProjectionClassifier(
     prediction : ProjectionPrediction or None, default=None
         How draws become predictions, and how sharp; see
         :class:`sparsekern.settings.ProjectionPrediction`.
-    draws, tune, chains : int, default=1000, 1000, 4
-        Kept draws of each chain, sweeps before the first, chains, started apart from each other.
+    <<draws parameter>>
+    tune, chains : int, default=1000, 4
+        Sweeps of each chain before the first draw, and chains, started apart from each other.
     thin : int, default=2
-        Sweeps for each kept draw.
+        Sweeps for each draw.
     <<running parameters>>
 
     Attributes
@@ -176,7 +179,7 @@ class KernelProjectionClassifier(
         priors: ProjectionPriors | None = None,
         search: ProjectionSearchOptions | None = None,
         prediction: ProjectionPrediction | None = None,
-        draws: int = 1000,
+        draws: int | str | UntilConverged = "auto",
         tune: int = 1000,
         chains: int = 4,
         thin: int = 2,
@@ -219,16 +222,14 @@ class KernelProjectionClassifier(
         columns = [f * source.training for f, source in zip(factors, sources, strict=True)]
         sampler = KernelProjectionSampler(columns, labels, len(self.classes_), priors)
         refuse_selection(self, sampler)
-        (run,) = runner.run([sampler])
-        posterior = collect(
-            run, runner.plan, sampler, names,
-            sources=sources, factors=factors, used_rows=used, power=decided.power,
+        for name, value in decided_attributes(decided).items():
+            setattr(self, name, value)
+        collected = partial(
+            collect, sources=sources, factors=factors, used_rows=used, power=decided.power,
             geometric=pools_geometrically(self, priors),
             predictive_noise=self._group("prediction").noise,
         )  # fmt: skip
-        for name, value in decided_attributes(decided).items():
-            setattr(self, name, value)
-        keep_posterior(self, posterior)
+        fit_chains(self, runner, [sampler], collected, names)
 
     @property
     def _n_features_out(self) -> int:

@@ -12,7 +12,7 @@ from ...inference.kernel_projection.projections import Projection
 from ...inference.kernel_projection.sampler import Priors
 from ...inference.kernel_projection.search import Asked, Decisions, ProjectionSearch
 from ...kernels import Kernel, resolve_kernels
-from ..shared.progress import Report, watch
+from ..shared.progress import Reporter, watch
 from ..shared.runner import described_parameters
 from .parameters import KERNEL, pools_geometrically
 
@@ -30,13 +30,15 @@ def decide(
 
     Those of the last fit, if it was the same, are kept where its chains are ``going_on``.
     """
-    described = described_parameters(estimator)
-    for name in ("draws", "chains", "thin"):
-        described.pop(name)
+    described = {
+        name: value
+        for name, value in described_parameters(estimator).items()
+        if name.partition("__")[0] not in ("draws", "chains", "thin")
+    }
     data = fingerprint([features, labels, described])
     if not going_on or getattr(estimator, "_decided_on", None) != data:
 
-        def watch_part(what: str, count: int, engine: str) -> AbstractContextManager[Report]:
+        def watch_part(what: str, count: int, engine: str) -> AbstractContextManager[Reporter]:
             return watch(estimator, what, count, [engine], callbacks=False)
 
         search = ProjectionSearch(

@@ -129,7 +129,7 @@ class ClassFace:
         Returns
         -------
         ndarray of shape (n_draws, n_samples, n_classes)
-            With ``thin=1`` they are the ``chains * draws`` draws of the posterior, chain after
+            With ``thin=1`` they are the ``chains * n_draws_`` draws of the posterior, chain after
             chain, and their mean is ``predict_proba(X)`` (unless it is sharpened). A fit without
             chains has 1,000. For two classes their mean is ``predict_proba(X)`` but for their
             number; for more about that, as every draw is normalised by itself.

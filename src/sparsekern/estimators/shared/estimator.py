@@ -17,7 +17,8 @@ from ..._memory import require_memory
 from ...posteriors.names import row_labels
 from ...posteriors.row_map import RowMap
 from .inputs import Inputs, validate_rows
-from .settings import Settings, change_group, check_group
+from .settings import Settings, change_group, check_group, is_default
+from .until_converged import UntilConverged
 from .weights import Weigh, map_rows
 
 
@@ -65,11 +66,17 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         dict
         """
         found = super().get_params(deep)
-        for name in self._groups if deep else ():
-            if found[name] is None:
-                inside = self._group(name).get_params()
+        for name, kind in self._all_groups.items() if deep else ():
+            if is_default(found[name], kind):
+                inside = kind().get_params()
                 found |= {f"{name}__{key}": value for key, value in inside.items()}
         return found
+
+    @property
+    def _all_groups(self) -> dict[str, type[Settings]]:
+        """Parameters that are groups, or can be."""
+        own = {"draws": UntilConverged} if hasattr(self, "draws") else {}
+        return self._groups | own
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those inside groups by names such as ``priors__scale``.
@@ -85,13 +92,13 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         inside: dict[str, dict[str, Any]] = {}
         for key in list(params):
             name, separator, part = key.partition("__")
-            if separator and name in self._groups:
+            if separator and name in self._all_groups:
                 inside.setdefault(name, {})[part] = params.pop(key)
         changed = {
             name: change_group(
                 name, check_group(name, params.get(name, getattr(self, name)), kind), inside[name]
             )
-            for name, kind in self._groups.items()
+            for name, kind in self._all_groups.items()
             if name in inside
         }
         return super().set_params(**params | changed)  # all of them, or none
@@ -134,13 +141,17 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         before = dict(self.__dict__)
         try:
             yield
-        except BaseException:
+        except BaseException as error:
             after = dict(self.__dict__)
             self.__dict__.clear()
             self.__dict__.update(before)
             # what scikit-learn needs to take its callbacks down stays
             kept = ("_callback_fit_ctx", "_skl_callbacks_to_teardown")
             self.__dict__.update({name: after[name] for name in kept if name in after})
+            if isinstance(error, KeyboardInterrupt) and not error.args:
+                raise KeyboardInterrupt(
+                    f"{type(self).__name__} was interrupted before there was anything to keep."
+                ) from None
             raise
 
     # inputs
@@ -239,6 +250,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         -------
         ndarray of shape (chains, draws, n_samples)
             Part of ``posterior_`` unless it holds over 2e7 numbers; then it is made only here.
+            It is that of one response, whatever ``sample_weight`` says; rows of weight zero are
+            left out.
         """
         check_is_fitted(self)
         return self._posterior.pointwise_log_likelihood()

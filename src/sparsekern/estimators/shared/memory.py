@@ -14,25 +14,33 @@ _LEAST_OF_A_DRAW = 100  # bytes, of any model
 _COPIES = 4  # of the draws: those of each chain, all side by side, and what is made of them
 
 
-def check_plan(name: str, plan: Plan, chains: int) -> None:
-    """Refuse what no machine can hold or finish, before any data are looked at."""
+def check_plan(name: str, plan: Plan, chains: int, spoken: str | None = None) -> None:
+    """Refuse what no machine can hold or finish, before any data are looked at.
+
+    ``spoken`` is what the user asked for, where that is not the plan.
+    """
     least = _COPIES * _LEAST_OF_A_DRAW * plan.draws * chains
     remedy = "reduce draws, or chains; a larger thin makes each draw count for more"
-    require_memory(least, _asked(name, plan, chains), "the least that draws take", remedy)
+    asked = _asked(name, plan, chains, spoken)
+    require_memory(least, asked, "the least that draws take", remedy)
     if plan.sweeps > MOST_SWEEPS:
+        asked = spoken or f"tune={plan.tune} and draws={plan.draws} with thin={plan.thin}"
         raise ValueError(
-            f"tune={plan.tune} and draws={plan.draws} with thin={plan.thin} are {plan.sweeps} "
-            f"sweeps of each chain; at most {MOST_SWEEPS} are allowed: reduce the largest of them."
+            f"{asked} are {plan.sweeps} sweeps of each chain; at most {MOST_SWEEPS} are allowed: "
+            "reduce the largest of them."
         )
 
 
-def require_draws(name: str, samplers: Sequence[Sampler], plan: Plan, chains: int) -> None:
+def require_draws(
+    name: str, samplers: Sequence[Sampler], plan: Plan, chains: int, spoken: str | None = None
+) -> None:
     """Raise MemoryError unless the draws of ``chains`` chains of each sampler can be held."""
     needed = _COPIES * chains * sum(bytes_of_draws(sampler, plan) for sampler in samplers)
     affordable = plan.draws * (available_bytes() or 0) // max(needed, 1)
     remedy = f"use draws={affordable} or less" if affordable > 0 else "reduce draws or tune"
     remedy += ", or fewer chains; a larger thin makes each draw count for more"
-    require_memory(needed, _asked(name, plan, chains), "the draws of all chains", remedy)
+    asked = _asked(name, plan, chains, spoken)
+    require_memory(needed, asked, "the draws of all chains", remedy)
 
 
 def bytes_of_draws(sampler: Sampler, plan: Plan) -> int:
@@ -59,5 +67,6 @@ def require_workspaces(
     require_memory(needed, name, f"the working memory of {len(started)} chains", remedy)
 
 
-def _asked(name: str, plan: Plan, chains: int) -> str:
-    return f"{name} with draws={plan.draws}, tune={plan.tune}, thin={plan.thin}, chains={chains}"
+def _asked(name: str, plan: Plan, chains: int, spoken: str | None) -> str:
+    spoken = spoken or f"draws={plan.draws}, tune={plan.tune}, thin={plan.thin}"
+    return f"{name} with {spoken}, chains={chains}"

@@ -8,10 +8,17 @@ def _text(raw: str) -> str:
     return raw.strip("\n")
 
 
+_DRAWS = """\
+draws : "auto", int or UntilConverged, default="auto"
+    ``"auto"``: chains go on until R-hat is 1.01 or less and effective sample sizes are 400 or
+    more, up to 10,000 draws of each, of which 1,000 at most are kept, evenly spread. Other
+    limits, of time too: :class:`sparsekern.settings.UntilConverged`, or for instance
+    ``set_params(draws__max_seconds=60)``. A number: so many kept draws of each chain."""
 _RUNNING = """\
 warm_start : bool, default=False
-    Go on with the chains of the last fit (made with ``warm_start=True``, or interrupted) until
-    they have ``draws`` draws.
+    Go on with the chains of the last fit (made with ``warm_start=True``, interrupted, or ended
+    by the limits of ``draws="auto"``) until they have ``draws`` draws, or have converged. Draws
+    that ``"auto"`` has thinned out stay so, and later ones are as far apart.
 checkpoint : path-like or None, default=None
     Folder in which chains are saved while they run. The same fit, started again after the
     process was killed, resumes and ends with the draws it would have given.
@@ -75,15 +82,15 @@ length_scale_ : ndarray of shape (n_features,) or (n_kernels, n_features), or No
 kernel_weights_, kernel_inclusion_ : ndarray of shape (n_kernels,)
     Mean amplitude of each kernel, and the probability that it is not zero. Only with several
     kernels.""",
-    "sampling parameters": """\
-draws : int, default=1000
-    Kept draws of each chain.
+    "draws parameter": _DRAWS,
+    "sampling parameters": _DRAWS
+    + """
 tune : int, default=1000
-    Sweeps before the first kept draw.
+    Sweeps before the first draw.
 chains : int, default=4
     Independent chains, started apart from each other.
 thin : int, default=1
-    Sweeps for each kept draw.
+    Sweeps for each draw.
 """
     + _RUNNING,
     "running parameters": _RUNNING,
@@ -107,7 +114,9 @@ acceptance_rates_ : dict
 traces_ : dict of list of ndarray
     Counts such as ``"n_active"`` after every sweep, tuning included, chain by chain.
 n_draws_ : int
-    Kept draws of each chain.""",
+    Kept draws of each chain. The sweeps before the first of them and for each, which
+    ``draws="auto"`` may have raised, are the attributes ``tuning_steps`` and ``thinning`` of
+    ``posterior_["posterior"]``.""",
     "feature parameters": """\
 candidates : None, int or array of int, default=None
     Rows that may become active: all, this number (those nearest to the centres of a k-means

@@ -12,7 +12,39 @@ from ..._jit import is_compiled, mark_compiled
 from ..._progress import QuietStream, SearchProgress, TextProgress, is_terminal
 
 _STEPS = 100  # progress is reported in per cent
-Report = Callable[[int, float], bool]
+
+
+class Reporter:
+    """Tells everybody how far a fit is; any thread may call it."""
+
+    def __init__(self, text: TextProgress | None, told: _Callbacks | None) -> None:
+        self._text, self._told, self._lock = text, told, threading.Lock()
+        self._reach = 1.0
+
+    def __call__(self, number: int, fraction: float) -> bool:
+        """Report what share of its way one of the things counted has gone.
+
+        Returns whether a callback asks for the end.
+        """
+        with self._lock:
+            if self._text is not None:
+                self._text.update(number, fraction)
+            return self._told is not None and self._told.update(number, self._reach * fraction)
+
+    def begin_round(self, reach: float) -> None:
+        """Begin a round that ends after this share of the longest that there can be.
+
+        A person sees how far the round is; callbacks are told shares of the longest way.
+        """
+        with self._lock:
+            if self._text is not None:
+                self._text.begin_round(self._reach / reach)
+            self._reach = reach
+
+    def say(self, note: str) -> None:
+        """Add a few words to the line about progress."""
+        if self._text is not None:
+            self._text.note = note
 
 
 def announce_compilation(name: str, engines: list[str]) -> None:
@@ -33,7 +65,7 @@ def wants_text(estimator: Any) -> bool:
 @contextmanager
 def watch(
     estimator: Any, what: str, count: int, engines: list[str], *, callbacks: bool = True
-) -> Iterator[Report]:
+) -> Iterator[Reporter]:
     """Yield what tells everybody how far a fit is.
 
     Parameters
@@ -50,7 +82,7 @@ def watch(
 
     Yields
     ------
-    callable
+    Reporter
         ``report(number, fraction)``; true: a callback asks for the end. Any thread may call it.
     """
     name = type(estimator).__name__
@@ -60,16 +92,8 @@ def watch(
         announce_compilation(name, engines)
     heard = callbacks and getattr(estimator, "_skl_callbacks", None)
     told = _Callbacks(estimator, what, count) if heard else None
-    lock = threading.Lock()
-
-    def report(number: int, fraction: float) -> bool:
-        with lock:
-            if text is not None:
-                text.update(number, fraction)
-            return told is not None and told.update(number, fraction)
-
     try:
-        yield report
+        yield Reporter(text, told)
     finally:
         if told is not None:
             told.close()

@@ -122,9 +122,10 @@ class RegressorFace:
         Returns
         -------
         ndarray of shape (n_draws, n_samples) or (n_draws, n_samples, n_outputs)
-            Their mean is ``predict(X)``. With ``thin=1`` they are the ``chains * draws`` draws of
-            the posterior, chain after chain. A fit without chains has as many as its parameter
-            ``draws`` says, or 1,000, and their mean is ``predict(X)`` but for their number.
+            Their mean is ``predict(X)``. With ``thin=1`` they are the ``chains * n_draws_`` draws
+            of the posterior, chain after chain. A fit without chains has as many as
+            ``prediction.draws`` says, or 1,000, and their mean is ``predict(X)`` but for their
+            number.
         """
         return self._target.in_units(self._function_draws(X, check_count("thin", thin)))
 

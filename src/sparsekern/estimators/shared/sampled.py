@@ -10,12 +10,15 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
+from ...inference.chains.plan import Plan
+from ...inference.chains.rounds import Standing
 from ...inference.chains.runner import ChainRun
-from ...inference.diagnostics import convergence_problems, summarize_scalars
+from ...inference.diagnostics import convergence_problems, summarize_scalars, worst_standing
 from ...posteriors.names import Names
 from ...posteriors.one_vs_rest import SampledOneVsRest
 from ...posteriors.sampled import SampledPosterior
 from .limits import warn_if_limited
+from .runner import Runner
 from .words import warn_caller
 
 _LIMITED_BY = {"n_active": "priors__max_active", "n_features": "selection__max_features"}
@@ -44,46 +47,55 @@ def name_data(
     )
 
 
-def keep_runs(
+def fit_chains(
     estimator: Any,
-    runs: list[ChainRun],
+    runner: Runner,
     samplers: Sequence[Any],
-    collect: Callable[[ChainRun, Any, Names], SampledPosterior],
+    collect: Callable[[ChainRun, Plan, Any, Names], SampledPosterior],
     names: Names,
 ) -> None:
-    """Keep the posterior of one model, or those of each class against the rest.
+    """Run chains and keep the posterior of one model, or those of each class against the rest.
 
     Parameters
     ----------
     estimator : Estimator
-    runs : list of ChainRun
+    runner : Runner
     samplers : sequence of Sampler
-        One, or as many as classes, with their runs.
+        One, or as many as classes.
     collect : callable
-        Makes the posterior of a run, given its sampler and the names of its data.
+        Makes the posterior of a run, given its plan, its sampler and the names of its data.
     names : Names
         Of all data.
     """
-    if len(samplers) == 1:
-        keep_posterior(estimator, collect(runs[0], samplers[0], names))
-        return
-    assert names.classes is not None
-    posteriors = [
-        collect(run, sampler, names.of_class(label))
-        for run, sampler, label in zip(runs, samplers, names.classes, strict=True)
-    ]
-    _keep_one_vs_rest(estimator, posteriors, names)
+    labels = [None] if len(samplers) == 1 else names.classes
+    assert labels is not None
+
+    def posteriors(runs: list[ChainRun], plan: Plan) -> list[SampledPosterior]:
+        return [
+            collect(run, plan, sampler, names if label is None else names.of_class(label))
+            for run, sampler, label in zip(runs, samplers, labels, strict=True)
+        ]
+
+    def judge(runs: list[ChainRun], plan: Plan) -> Standing:
+        rows = [
+            summarize_scalars(posterior.judged_scalars(sizes=True))
+            for posterior in posteriors(runs, plan)
+        ]
+        return Standing(*worst_standing(pd.concat(rows)))
+
+    runs, plan = runner.run(samplers, judge)
+    found = posteriors(runs, plan)
+    if len(found) == 1:
+        _set_posterior(estimator, found[0])
+        estimator.diagnostics_ = summarize_scalars(found[0].scalars)
+    else:
+        _set_one_vs_rest(estimator, found, names)
+    _warn_about_convergence(estimator, runner)
+    _warn_about_limits(estimator)
 
 
-def keep_posterior(estimator: Any, posterior: SampledPosterior) -> None:
-    """Set the fitted attributes that a posterior gives, and judge its chains."""
-    _set_posterior(estimator, posterior)
-    estimator.diagnostics_ = summarize_scalars(posterior.scalars)
-    _warn_about_convergence(estimator)
-
-
-def _keep_one_vs_rest(estimator: Any, posteriors: list[SampledPosterior], names: Names) -> None:
-    """Do so for posteriors of each class against the rest; ``names`` are those of all classes."""
+def _set_one_vs_rest(estimator: Any, posteriors: list[SampledPosterior], names: Names) -> None:
+    """Set attributes for posteriors of each class against the rest; ``names`` are of all."""
     members = []
     for posterior in posteriors:
         member = copy.copy(estimator)
@@ -98,7 +110,6 @@ def _keep_one_vs_rest(estimator: Any, posteriors: list[SampledPosterior], names:
     _set_posterior(estimator, together)
     estimator.diagnostics_ = pd.concat([member.diagnostics_ for member in members])
     estimator.diagnostics_.index = pd.Index(list(together.scalars), name="quantity")
-    _warn_about_convergence(estimator)
 
 
 def _set_posterior(estimator: Any, posterior: SampledPosterior) -> None:
@@ -107,15 +118,23 @@ def _set_posterior(estimator: Any, posterior: SampledPosterior) -> None:
         setattr(estimator, name, value)
 
 
-def _warn_about_convergence(estimator: Any) -> None:
-    """Judge by the log-likelihood and by what is followed at a few training rows; and limits."""
+def _warn_about_convergence(estimator: Any, runner: Runner) -> None:
+    """Say which of the scalars that decide have not converged."""
     posterior = estimator._posterior
-    judged = [name for name in posterior.scalars if posterior.is_decisive(name)]
+    judged = posterior.judged_scalars(sizes=runner.judges_sizes)
     sentence = convergence_problems(
-        estimator.diagnostics_, judged, estimator.chains, posterior.n_kept
+        estimator.diagnostics_.loc[list(judged)],
+        estimator.chains,
+        posterior.n_kept,
+        *runner.wanted,
+        runner.remedy,
     )
     if sentence is not None:
         warn_caller(sentence, ConvergenceWarning)
+
+
+def _warn_about_limits(estimator: Any) -> None:
+    posterior = estimator._posterior
     for count, most in posterior.record.limits.items():
         shares = [
             float(np.mean(values >= most))

@@ -1,14 +1,15 @@
 """Parameters of an estimator that belong together, such as its priors: small frozen groups.
 
-A constructor takes a group, or None for its defaults. scikit-learn reaches what is inside by two
-underscores: ``set_params(priors__scale=(2, 0.1))``, or ``"moves__active_set"`` in a grid search.
+A constructor takes a group, or None (``"auto"`` for ``draws``) for its defaults. scikit-learn
+reaches what is inside by two underscores: ``set_params(priors__scale=(2, 0.1))``, or
+``"moves__active_set"`` in a grid search.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,6 +28,8 @@ def in_a_sweep(default: Any, most: int, lowest: int = 1) -> Any:
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Base of the groups: a value that cannot be is refused when a group is made."""
+
+    stands_for_defaults: ClassVar[str | None] = None  # what a constructor takes instead
 
     def __post_init__(self) -> None:
         """Check every value; subclasses add what goes beyond numbers of moves."""
@@ -121,15 +124,23 @@ class Settings:
         return self  # nothing in it can be changed
 
 
+def is_default(given: Any, kind: type[Settings]) -> bool:
+    """Tell whether a parameter stands for the defaults of its group."""
+    word = kind.stands_for_defaults
+    return given is None if word is None else isinstance(given, str) and given == word
+
+
 def check_group(name: str, given: Any, kind: type[Settings]) -> Any:
-    """Return a group of parameters: the one given, or that of the defaults for None."""
-    if given is None:
+    """Return a group of parameters: the one given, or that of the defaults."""
+    if is_default(given, kind):
         return kind()
     if type(given) is not kind:  # a group with more in it would be half ignored
+        word = kind.stands_for_defaults
+        whole = "" if word is None else f"{name}={word!r}, "
         raise TypeError(
-            f"{name} must be a sparsekern.settings.{kind.__name__} or None, got {given!r} of type "
-            f"{type(given).__name__}. Write {name}={kind.__name__}(...), or change single values "
-            f"by set_params({name}__{fields(kind)[0].name}=...)."
+            f"{name} must be a sparsekern.settings.{kind.__name__} or {word!r}, got {given!r} of "
+            f"type {type(given).__name__}. Write {name}={kind.__name__}(...), or change single "
+            f"values by set_params({whole}{name}__{fields(kind)[0].name}=...)."
         )
     return given
 

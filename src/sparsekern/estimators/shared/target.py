@@ -115,9 +115,11 @@ def measure_response(
     centre = largest * float(moments(y / largest, weights)[0])
     spread = largest * float(moments((y - centre) / largest, weights)[1])
     if spread <= 1e-12 * largest:
+        row, where = 0, "in every row"
+        if weights is not None:
+            row, where = int(np.argmax(weights)), "where sample_weight has its weight,"
         raise ValueError(
-            f"y is constant ({float(y[0])!r} in every row up to rounding); there is nothing to "
-            "learn."
+            f"y is constant ({float(y[row])!r} {where} up to rounding); there is nothing to learn."
         )
     if not 1e-70 < spread < 1e70:  # variances, and their variances, must be numbers
         raise ValueError(

@@ -18,6 +18,8 @@ from ...posteriors.row_map import RowMap
 
 Weigh = Literal["never", "fractions", "always"]
 _MOST_REPEATED = 1_000_000  # rows, repetitions counted
+_LARGEST = 1e9  # beyond it the precision of floating point is used up
+_LEAST_SUM = 0.01  # below it vague priors have draws that overflow
 
 
 def map_rows(
@@ -46,8 +48,8 @@ def map_rows(
     if not weighed:
         _refuse_fractions(estimator, weights)
     kept = np.flatnonzero(weights)
-    if is_classifier(estimator) and y.ndim == 1 and len(kept) < len(y):
-        _refuse_one_class(y, kept)
+    if len(kept) < len(y):
+        _refuse_too_few(estimator, y, kept)
     if estimator._is_precomputed():
         order, first = np.arange(len(kept)), np.arange(len(kept))
     else:
@@ -85,8 +87,9 @@ def find_copies(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     y : ndarray of shape (n,) or (n, outputs)
         Numbers or labels; copies have the same y.
     """
-    if y.dtype.kind not in "biuf":
-        y = np.unique(y.astype(str), return_inverse=True)[1]
+    if y.dtype.kind != "f":  # whole numbers too: large ones are not told apart as floats
+        labels = y if y.dtype.kind in "biu" else y.astype(str)
+        y = np.unique(labels, return_inverse=True)[1].reshape(y.shape)
     columns = y.reshape(len(y), -1).astype(np.float64)
     salt = 0
     while True:
@@ -104,10 +107,14 @@ def find_copies(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def check_weights(sample_weight: Any, count: int) -> np.ndarray:
     """Return the weights as an array; refuse what cannot be one."""
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        given = np.asarray(sample_weight)
+        if given.dtype.kind not in "biufO":  # numpy makes numbers of dates and words, too
+            raise TypeError
+        weights = given.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            "sample_weight must hold one number for every row; it holds something else."
+            "sample_weight must hold one number for every row; it holds something else. Give an "
+            "array of numbers, zero or more."
         ) from None
     if weights.ndim == 0:
         weights = np.full(count, float(weights))
@@ -129,6 +136,17 @@ def check_weights(sample_weight: Any, count: int) -> np.ndarray:
             )
     if not weights.any():
         raise ValueError("sample_weight is zero in every row; there is nothing to learn from.")
+    if weights.max() > _LARGEST:
+        row = int(np.argmax(weights))
+        raise ValueError(
+            f"sample_weight must be {_LARGEST:g} or less; row {row} has {float(weights[row])!r}. "
+            "Divide all weights by their mean."
+        )
+    if weights.sum() < _LEAST_SUM:
+        raise ValueError(
+            f"sample_weight must add up to {_LEAST_SUM:g} or more, as it says how often rows "
+            f"count; it adds up to {weights.sum():.3g}. Divide all weights by their mean."
+        )
     return weights
 
 
@@ -159,8 +177,15 @@ def _described(estimator: Any) -> str:
     return name
 
 
-def _refuse_one_class(y: np.ndarray, kept: np.ndarray) -> None:
-    classes = set(y[kept].tolist())
+def _refuse_too_few(estimator: Any, y: np.ndarray, kept: np.ndarray) -> None:
+    """Raise where rows of weight zero leave one class, or one row of a regression."""
+    if not is_classifier(estimator):
+        if len(kept) == 1:
+            raise ValueError(
+                f"sample_weight is zero in every row but row {kept[0]}; a regressor needs two rows."
+            )
+        return
+    classes = set(y[kept].tolist()) if y.ndim == 1 else ()
     if len(classes) == 1 and len(set(y.tolist())) > 1:
         (only,) = classes
         raise ValueError(

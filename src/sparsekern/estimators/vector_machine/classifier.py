@@ -150,10 +150,13 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, Estimator):
             A machine knows its active rows only: these are compared, with their labels where
             columns carry labels. For two classes.
         """
-        features = self._prepare(X)
+        features, (numbers, count) = self._prepare(X), self._row_numbers()
         fits, y = self._averages[0].fits, np.asarray(y)
         signs = (y == self.classes_[1]).astype(np.float64) - (y == self.classes_[0])
-        if len(features) != len(fits[0].log_left_out) or np.any(signs == 0):
+        if len(features) != count or len(signs) != count:
+            return False
+        features, signs = features[numbers], signs[numbers]
+        if np.any(signs == 0):
             return False
         same = [np.allclose(features[fit.rows], fit.expansion.vectors) for fit in fits]
         if fits[0].expansion.signs.min(initial=1.0) < 0:  # columns carry labels
@@ -169,7 +172,14 @@ class VectorMachineClassifier(ClassFace, ClassifierMixin, Estimator):
             Of the first model, where each class has one.
         """
         check_is_fitted(self)
-        return self._averages[0].row_weights()
+        return self._averages[0].row_weights(*self._row_numbers())
+
+    def _row_numbers(self) -> tuple[np.ndarray, int]:
+        """Return for every row of the model its number among the user's, and how many these are."""
+        if self._row_map is not None:
+            return self._row_map.taken, len(self._row_map.alike)
+        n = len(self._averages[0].fits[0].log_left_out)
+        return np.arange(n), n
 
     def side_probability(self, X: Any) -> np.ndarray:
         r"""Return the posterior probability that f is positive: :math:`\sum_kw_k\Phi(m_k/s_k)`.

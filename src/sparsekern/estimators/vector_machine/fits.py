@@ -233,17 +233,11 @@ def _run(estimator: Any, tasks: list[Fit], callbacks: bool) -> list[Any]:
         tell(1.0)
         return found
 
-    try:
-        with (
-            watch(estimator, "fits", len(tasks), [_ENGINE], callbacks=callbacks) as watched,
-            single_blas_thread(),
-        ):
-            return _carry_out_all(carry_out, len(tasks), estimator.n_jobs, ended)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"{type(estimator).__name__} was interrupted before its {len(tasks)} fits were done; "
-            "there is nothing to keep."
-        ) from None
+    with (
+        watch(estimator, "fits", len(tasks), [_ENGINE], callbacks=callbacks) as watched,
+        single_blas_thread(),
+    ):
+        return _carry_out_all(carry_out, len(tasks), estimator.n_jobs, ended)
 
 
 def _carry_out_all(

@@ -18,7 +18,8 @@ from ...posteriors.sampled import SampledPosterior
 from ..shared.class_face import ClassFace
 from ..shared.documentation import documented
 from ..shared.runner import Runner
-from ..shared.sampled import keep_runs, name_data
+from ..shared.sampled import fit_chains, name_data
+from ..shared.until_converged import UntilConverged
 from .classifier import VectorMachineClassifier
 from .fits import choose_candidates, common_options
 from .settings import PCVMPriors, PCVMSearch
@@ -61,12 +62,13 @@ class PCVMClassifier(VectorMachineClassifier):
     search : PCVMSearch or None, default=None
         Widths tried, and how a fit at one of them goes; see
         :class:`sparsekern.settings.PCVMSearch`.
-    draws, tune, chains, thin : int, default=1000, 1000, 4, 1
-        Of ``"mcmc"``: kept draws of each chain, sweeps before the first, chains, sweeps for each
-        kept draw.
+    <<draws parameter>>
+    tune, chains, thin : int, default=1000, 4, 1
+        Of ``"mcmc"``, as ``draws``: sweeps before the first draw, chains, sweeps for each draw.
     warm_start : bool, default=False
-        Of ``"mcmc"``: go on with the chains of the last fit (made with ``warm_start=True``, or
-        interrupted) until they have ``draws`` draws.
+        Of ``"mcmc"``: go on with the chains of the last fit (made with ``warm_start=True``,
+        interrupted, or ended by the limits of ``draws="auto"``) until they have ``draws`` draws,
+        or have converged.
     checkpoint : path-like or None, default=None
         Of ``"mcmc"``: folder in which chains are saved while they run.
     <<machine running parameters>>
@@ -127,7 +129,7 @@ class PCVMClassifier(VectorMachineClassifier):
         standardize: bool = True,
         priors: PCVMPriors | None = None,
         search: PCVMSearch | None = None,
-        draws: int = 1000,
+        draws: int | str | UntilConverged = "auto",
         tune: int = 1000,
         chains: int = 4,
         thin: int = 1,
@@ -175,14 +177,7 @@ class PCVMClassifier(VectorMachineClassifier):
             )
             for average, labels in zip(self._averages, responses, strict=True)
         ]
-        runs = runner.run(samplers)
-        keep_runs(
-            self,
-            runs,
-            samplers,
-            lambda run, sampler, names: collect(run, runner.plan, sampler, names),
-            name_data(self, rows, y),
-        )
+        fit_chains(self, runner, samplers, collect, name_data(self, rows, y))
         self.__dict__.pop("estimators_", None)  # fits by evidence are those of all classes
 
     def _make_method(self, max_active: int) -> Method:

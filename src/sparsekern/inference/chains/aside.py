@@ -27,9 +27,5 @@ def aside(work: Callable[..., _Result], *arguments: Any) -> _Result:
         while not wait([future], _BEAT_SECONDS).done:
             pass
         return future.result()
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            "Interrupted while the fit was being prepared, before any draw was kept."
-        ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

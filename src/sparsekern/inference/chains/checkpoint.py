@@ -16,6 +16,8 @@ import time
 import uuid
 import warnings
 import zipfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ _SECONDS_BETWEEN = 1.0
 _SHARE_OF_TIME = 0.05  # writing may take at most this part of the running time
 _RUNNING: set[str] = set()  # fingerprints of the runs under way in this process
 _ONE_AT_A_TIME = threading.Lock()  # fits in several threads may be of the same run
+Resize = Callable[[int, Plan], None]
 
 
 class CheckpointError(ValueError):
@@ -103,8 +106,10 @@ class Checkpoint:
         self._cost: dict[int, float] = {}
         self._complained = False
 
-    def restore(self, chains: list[Any], plan: Plan) -> bool:
-        """Fill the chains from the files of this run, if there are any; return whether there were.
+    def restore(self, chains: list[Any], resize: Resize) -> list[Plan | None]:
+        """Fill the chains from the files of this run; return the plan of each that there was.
+
+        ``resize(number, plan)`` gives a chain room for the draws of the plan in its file.
 
         Raises
         ------
@@ -112,13 +117,14 @@ class Checkpoint:
             If a file is damaged or belongs to other data or parameters.
         """
         with _ONE_AT_A_TIME:
-            return self._restore(chains, plan)
+            return self._restore(chains, resize)
 
-    def _restore(self, chains: list[Any], plan: Plan) -> bool:
+    def _restore(self, chains: list[Any], resize: Resize) -> list[Plan | None]:
+        nothing: list[Plan | None] = [None] * len(chains)
         if not (self._folder / "run.json").exists():
             self._mention_others()
             self._begin()
-            return False
+            return nothing
         about = self._read_about(self._folder / "run.json")
         if about.get("fingerprint") != self._fingerprint:
             raise CheckpointError(
@@ -128,15 +134,16 @@ class Checkpoint:
         if not self._reuse_finished:
             if about.get("finished"):
                 self._begin()
-                return False
+                return nothing
             if _under_way(about):  # another fit's chains: going on with them would repeat its draws
-                return False
+                return nothing
         _RUNNING.add(self._fingerprint)
-        for number, chain in enumerate(chains):
-            path = self._path(number)
-            if path.exists():
-                self._load(path, chain, plan)
-        return True
+        return [
+            self._load(self._path(number), chain, partial(resize, number))
+            if self._path(number).exists()
+            else None
+            for number, chain in enumerate(chains)
+        ]
 
     def save(self, number: int, chain: Any, plan: Plan, every: int) -> None:
         """Save one chain if it can be restored exactly from here and enough time has passed."""
@@ -153,6 +160,7 @@ class Checkpoint:
             arrays[f"draws.{name}"] = value[: chain.sweep if name.endswith("_trace") else kept]
         streams = json.dumps([rng.bit_generator.state for rng in chain.rngs])
         arrays["streams"] = np.array(streams)
+        arrays["plan"] = np.array([plan.tune, plan.draws, plan.thin])
         arrays["fingerprint"] = np.array(self._fingerprint)
         path = self._path(number)
         temporary = path.with_suffix(self._partial)
@@ -255,12 +263,13 @@ class Checkpoint:
                 stacklevel=2,
             )
 
-    def _load(self, path: Path, chain: Any, plan: Plan) -> None:
+    def _load(self, path: Path, chain: Any, resize: Callable[[Plan], None]) -> Plan:
         advice = f"remove the folder {path.parent} to start this run from the beginning"
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as saved:
                 arrays = {name: saved[name] for name in saved.files}
             streams = json.loads(str(arrays["streams"]))
+            plan = Plan(*(int(part) for part in arrays["plan"]))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise CheckpointError(
                 f"The checkpoint file {path} is damaged ({error}); {advice}."
@@ -269,6 +278,7 @@ class Checkpoint:
             raise CheckpointError(
                 f"The checkpoint file {path} belongs to other data or parameters; {advice}."
             )
+        resize(plan)
         for prefix, target in (("state.", chain.state), ("draws.", chain.draws)):
             for name, array in target._asdict().items():
                 value = arrays.get(prefix + name)
@@ -279,3 +289,4 @@ class Checkpoint:
                 array[: len(value)] = value
         for rng, state in zip(chain.rngs, streams, strict=True):
             rng.bit_generator.state = state
+        return plan

@@ -61,7 +61,7 @@ class ChainRun:
 
     chains: list[Chain]
     kept: int
-    ended: str  # "finished", "interrupted" or "stopped"
+    ended: str  # "finished", "interrupted", "stopped" by a callback, "out of time" or "of draws"
 
 
 def start_chains(sampler: Sampler, plan: Plan, seeds: Sequence[np.random.SeedSequence]):
@@ -75,19 +75,6 @@ def start_chains(sampler: Sampler, plan: Plan, seeds: Sequence[np.random.SeedSeq
         state = aside(sampler.start, first, number)
         chains.append(Chain(state, sampler.allocate(plan), (first, second)))
     return chains
-
-
-def extend_chain(chain: Chain, sampler: Sampler, plan: Plan) -> Chain:
-    """Return the chain with room for the draws of another plan, those it has made included.
-
-    The chain that is given stays as it is, whatever becomes of the other.
-    """
-    draws = sampler.allocate(plan)
-    for old, new in zip(chain.draws, draws, strict=True):
-        size = min(len(old), len(new))
-        new[:size] = old[:size]
-    own = chain.snapshot()
-    return Chain(own.state, draws, own.rngs)
 
 
 def _abandon(workspace: Any) -> None:
@@ -229,11 +216,7 @@ def run_chains(
             chains = _leave(runners)
         except BaseException:
             pool.shutdown()
-            if checkpoint is not None:
-                checkpoint.close(finished=False)
             raise
     if all(chain.sweep >= plan.sweeps for chain in chains):
         ended = "finished"
-    if checkpoint is not None:
-        checkpoint.close(finished=ended == "finished")
     return ChainRun(chains, min(plan.kept(chain.sweep) for chain in chains), ended)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,10 @@ from arviz_stats.base import array_stats
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-LARGEST_R_HAT = 1.05
+LARGEST_R_HAT = 1.05  # where the number of draws is given
 LEAST_ESS_PER_CHAIN = 25
+_COUNTS = ("n_active", "n_features", "n_included")
+_COUNT_ERROR = 0.05  # Monte-Carlo error that is small for a number of vectors or features
 _COLUMNS = ["mean", "sd", "mcse_mean", "ess_bulk", "ess_tail", "r_hat"]
 
 
@@ -31,8 +33,10 @@ def summarize_scalars(scalars: Mapping[str, np.ndarray]) -> pd.DataFrame:
     table = []
     for values in scalars.values():
         values = np.asarray(values, dtype=np.float64)
-        row = [values.mean(), values.std(ddof=1) if values.size > 1 else np.nan]
-        if values.shape[1] < 4 or np.ptp(values) == 0.0:
+        still = np.ptp(values) == 0.0
+        sd = 0.0 if still else values.std(ddof=1)  # that of equal numbers may be 1e-17
+        row = [values.mean(), sd if values.size > 1 else np.nan]
+        if values.shape[1] < 4 or still:
             row += [np.nan] * 4
         else:
             with np.errstate(divide="ignore", invalid="ignore"):  # chains that stand still, apart
@@ -74,31 +78,72 @@ def _normal_scores(values: np.ndarray) -> np.ndarray:
     return ndtri((ranks - 0.375) / (values.size + 0.25))
 
 
+def worst_standing(diagnostics: pd.DataFrame) -> tuple[float, float]:
+    """Return the largest R-hat and the smallest effective sample size of judged quantities.
+
+    Parameters
+    ----------
+    diagnostics : DataFrame
+        Rows of :func:`summarize_scalars`.
+
+    Notes
+    -----
+    What never moves is left out; if nothing moves the answer is (1, infinity). So is a number of
+    vectors or features whose Monte-Carlo error is .05 or less: where a feature comes and goes once
+    in a thousand draws the effective sample size is tiny, and so is the error. What moves but
+    cannot be judged, such as three draws, or chains that stand still at different places, has the
+    R-hat infinity and the effective sample size zero.
+    """
+    r_hat, ess = _judged(diagnostics)
+    return float(r_hat.max(initial=1.0)), float(ess.min(initial=np.inf))
+
+
+def _judged(diagnostics: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return R-hat and the smaller ESS of each quantity, 1 and infinity where these do not matter.
+
+    They do not where nothing moves, and for counts that are known well.
+    """
+    count = diagnostics.index.str.partition("[").get_level_values(0).isin(_COUNTS)
+    settled = count & (diagnostics["mcse_mean"] <= _COUNT_ERROR).to_numpy()
+    matters = (diagnostics["sd"] != 0.0).to_numpy() & ~settled
+    r_hat = diagnostics["r_hat"].fillna(np.inf).to_numpy()
+    ess = diagnostics[["ess_bulk", "ess_tail"]].fillna(0.0).min(axis=1).to_numpy()
+    return np.where(matters, r_hat, 1.0), np.where(matters, ess, np.inf)
+
+
 def convergence_problems(
-    diagnostics: pd.DataFrame, judged: Sequence[str], n_chains: int, n_draws: int
+    diagnostics: pd.DataFrame,
+    n_chains: int,
+    n_draws: int,
+    r_hat: float,
+    ess: float,
+    remedy: str,
 ) -> str | None:
     """Return a sentence about the judged quantities that have not converged, or None.
 
     Parameters
     ----------
     diagnostics : DataFrame
-        As :func:`summarize_scalars` returns it.
-    judged : sequence of str
-        The quantities that decide.
+        Rows of :func:`summarize_scalars`, of the quantities that decide.
     n_chains, n_draws : int
+    r_hat, ess : float
+        The largest and the smallest that will do.
+    remedy : str
+        What to do, as a sentence.
     """
     if n_draws < 4:
         return (
             f"{n_draws} draws per chain are too few to judge convergence by R-hat and effective "
-            "sample size; increase draws."
+            f"sample size. {remedy}"
         )
-    rows = diagnostics.loc[list(judged)]
-    least = LEAST_ESS_PER_CHAIN * n_chains
-    effective = rows[["ess_bulk", "ess_tail"]].min(axis=1)
-    bad = rows[(rows["r_hat"] > LARGEST_R_HAT) | (effective < least)]
-    if bad.empty:
+    found_r_hat, found_ess = _judged(diagnostics)
+    bad = (found_r_hat > r_hat) | (found_ess < ess)
+    if not bad.any():
         return None
-    worst = bad.sort_values("r_hat", ascending=False)
+    with np.errstate(divide="ignore"):
+        short = np.maximum((found_r_hat - 1.0) / (r_hat - 1.0), ess / found_ess)
+    order = np.argsort(-short, kind="stable")
+    worst = diagnostics.iloc[order[bad[order]]].fillna({"r_hat": np.inf}).fillna(0.0)
     named = "; ".join(
         f"{name}: R-hat {row['r_hat']:.3f}, bulk ESS {row['ess_bulk']:.0f}, "
         f"tail ESS {row['ess_tail']:.0f}"
@@ -106,10 +151,9 @@ def convergence_problems(
     )
     more = f" and {len(worst) - 3} more" if len(worst) > 3 else ""
     return (
-        f"The chains have not converged ({named}{more}; wanted: R-hat at most {LARGEST_R_HAT}, "
-        f"bulk and tail ESS at least {least}). Increase tune and draws (now {n_draws} draws in "
-        f"each of {n_chains} chains); with warm_start=True a second fit with more draws goes on "
-        "from here. "
+        f"The chains have not converged ({named}{more}; wanted: R-hat at most {r_hat:g}, "
+        f"bulk and tail ESS at least {ess:g}; {n_draws} draws in each of {n_chains} chains). "
+        f"{remedy} "
         "Predictions average over the chains and are often usable before that; the spread "
         "between chains is the part of their error that R-hat shows."
     )

@@ -9,11 +9,13 @@ import numpy as np
 
 from ...likelihoods._contract import SAMPLED
 from ...likelihoods._row_weights import row_weights
+from ...likelihoods.by_code import terms_data
 from ...model import LARGEST_SLAB, DoublySparseModel, check_compatible
 from ...priors import inclusion_log_odds, independent_log_weights
 from ..chains.plan import Plan
 from ..feature_search.graph import MOST_FEATURES, NEIGHBORS, correlation_graph
 from ..feature_search.pairs import promising_pairs, rank_polynomials
+from .collapsed_sweep import run_collapsed
 from .continuous_spike import run_continuous_spike
 from .corrected_sweep import run_corrected
 from .first_feature import single_feature_evidence
@@ -29,6 +31,7 @@ from .sweep import (
 
 _ALONE, _STRETCHED = 0, 3  # rows of DIRECTIONS
 _START_VECTORS = 10
+_MOST_COLLAPSED = 2000  # rows; each search for a mode reads them all several times
 _PAIRS = 8  # of features, in each list of those that may matter only together
 _PAIR_ROWS = 500  # by which they are judged
 _TRIED_BANDWIDTH = 0.3  # at which single features are compared for a start
@@ -75,7 +78,11 @@ class DoublySparseSampler:
         )
         n, p = features.shape
         latents = np.atleast_2d(model.likelihood.start_working(response[:1])).shape[0]
-        self._corrected = "working response" not in model.likelihood.provides
+        provides = model.likelihood.provides
+        known = len(model.likelihood.start_parameters()) == 0
+        plain = model.spike_variance is None and model.select_vectors and n <= _MOST_COLLAPSED
+        self._collapsed = "concave terms" in provides and known and plain
+        self._corrected = "working response" not in provides and not self._collapsed
         if model.spike_variance is not None and self._corrected:
             raise ValueError(
                 f"A spike of variance {model.spike_variance:g} cannot be used with the "
@@ -98,7 +105,6 @@ class DoublySparseSampler:
         self._room = min(model.max_features, p) if model.select_features else p
         bounds = {"n_active": (self._largest, len(rows)), "n_features": (self._room, p)}
         self.limits = {name: most for name, (most, all_) in bounds.items() if most < all_}
-        provides = model.likelihood.provides
         slices = [] if model.slab_prior is None else [_ALONE]
         if slices and "free latents" in provides:
             slices.append(_STRETCHED)
@@ -120,6 +126,7 @@ class DoublySparseSampler:
             scans=scans,
             directions=np.array(slices, dtype=np.int64),
             function_moves="function moves" in provides and bool(slices),
+            row_weights=self._weights,
         )
 
     def _list_pairs(self, toggles: int) -> np.ndarray:
@@ -135,9 +142,14 @@ class DoublySparseSampler:
         return np.unique(np.vstack([none, *lists]), axis=0)
 
     @property
+    def _holds_function(self) -> bool:
+        return self._corrected or self._collapsed
+
+    @property
     def engine(self) -> str:
         """Name of the compiled code: there is one for each likelihood."""
         kind = "doubly_sparse" if self.model.spike_variance is None else "continuous_spike"
+        kind = "collapsed" if self._collapsed else kind
         return f"run_{kind}-{type(self.model.likelihood).__name__}"
 
     def start(self, rng: np.random.Generator, chain: int) -> Any:
@@ -193,8 +205,9 @@ class DoublySparseSampler:
             ridge_steps=np.zeros(3, np.int64),
             slab=slab,
             tallies=np.zeros((len(MOVES), 2), np.int64),
-            function=np.zeros(1 + self._largest + n if self._corrected else 0),
+            function=np.zeros(1 + self._largest + n if self._holds_function else 0),
             site_sums=np.zeros((3, n if self._corrected else 0)),
+            log_ratio=np.zeros(1),
         )
         self._start_features(rng, chain, state)
         return state
@@ -255,8 +268,10 @@ class DoublySparseSampler:
         return self._open_one(state)
 
     def _open_one(self, state: DoublySparseState) -> DoublySparseWorkspace:
-        data = self.model.likelihood.compiled(self.response, state.parameters)
-        return open_workspace(state, self._columns, self.model.kind, data)
+        likelihood = self.model.likelihood
+        data = likelihood.compiled(self.response, state.parameters)
+        terms = terms_data(likelihood, self.response) if self._collapsed else None
+        return open_workspace(state, self._columns, self.model.kind, data, terms)
 
     def advance(
         self,
@@ -271,7 +286,9 @@ class DoublySparseSampler:
         """Run compiled sweeps until ``stop``."""
         shared = (rngs[0], state, workspace, self.model.prior, self.settings, draws)
         lengths = (stop, plan.tune, plan.thin)
-        if self._corrected:
+        if self._collapsed:
+            finite = run_collapsed(*shared, *lengths)
+        elif self._corrected:
             finite = run_corrected(*shared, *lengths)
         elif self.model.spike_variance is None:
             finite = run_doubly_sparse(*shared, *lengths)

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..._jit import jit, jit_inlined
 from ...bases.feature_columns import FeatureColumns, rebuild_features
+from ...bases.laplace_columns import LaplaceColumns
 from ...likelihoods._augmented import WorkingMemory
 from ...likelihoods._compiled import update_working
 from ...linalg.whitened_factor import WhitenedFactor, empty_factor, refactor, response_energy
@@ -60,6 +61,7 @@ class DoublySparseState(NamedTuple):
     tallies: np.ndarray  # int64[11, 2], attempts and acceptances after tuning
     function: np.ndarray  # float64[1 + m + n], see corrected moves (nothing where none is held)
     site_sums: np.ndarray  # float64[3, n], what the next sites are made of (nothing likewise)
+    log_ratio: np.ndarray  # float64[1], estimated log of the evidence over Laplace's
 
 
 class DoublySparseDraws(NamedTuple):
@@ -86,7 +88,7 @@ class DoublySparseWorkspace(NamedTuple):
     """Memory of one running chain that can be rebuilt from its state."""
 
     data: Any  # training responses as the likelihood's compiled functions want them
-    basis: FeatureColumns
+    basis: Any  # FeatureColumns or LaplaceColumns
     factor: WhitenedFactor
     spare: WhitenedFactor
     sums: np.ndarray  # float64[m, n], kernel sums of the active vectors
@@ -116,12 +118,16 @@ class DoublySparseSettings(NamedTuple):
     scans: int
     directions: np.ndarray  # int64[d], slices to make, by their row in DIRECTIONS
     function_moves: bool
+    row_weights: np.ndarray  # float64[n]
 
 
 def open_workspace(
-    state: DoublySparseState, columns: np.ndarray, kind: int, data: Any
+    state: DoublySparseState, columns: np.ndarray, kind: int, data: Any, terms: Any = None
 ) -> DoublySparseWorkspace:
-    """Allocate the memory of a running chain around its state (arrays are shared)."""
+    """Allocate the memory of a running chain around its state (arrays are shared).
+
+    ``terms`` are the responses by their terms, for a chain without auxiliary variables.
+    """
     latents, n = state.response.shape
     largest = len(state.rows) - 1
     shared = {
@@ -132,19 +138,25 @@ def open_workspace(
         "variances": state.variances,
     }
     factor = empty_factor(n, largest, latents)._replace(**shared, noise=state.noise)
+    if terms is not None:  # proposals have sites and active sets of their own
+        shared = {"variances": state.variances}
     spare = empty_factor(n, largest, latents)._replace(
         **shared, noise=state.noise.copy(), prior_root=factor.prior_root, position=factor.position
     )
+    basis: Any = FeatureColumns(
+        columns=columns,
+        kind=kind,
+        weight=np.ones(len(state.slab)),
+        n_features=state.n_features,
+        features=state.features,
+        bandwidths=state.bandwidths,
+    )
+    if terms is not None:
+        sites = {"data": terms, "response": state.response, "precision": state.precision}
+        basis = LaplaceColumns(**basis._asdict(), **sites)
     return DoublySparseWorkspace(
         data=data,
-        basis=FeatureColumns(
-            columns=columns,
-            kind=kind,
-            weight=np.ones(len(state.slab)),
-            n_features=state.n_features,
-            features=state.features,
-            bandwidths=state.bandwidths,
-        ),
+        basis=basis,
         factor=factor,
         spare=spare,
         sums=np.empty((largest + 1, n)),

@@ -61,6 +61,7 @@ class TemperedState(NamedTuple):
     tallies: np.ndarray  # int64[11, 2], of the coldest alone
     function: np.ndarray
     site_sums: np.ndarray
+    log_ratio: np.ndarray
 
 
 @jit

@@ -16,7 +16,8 @@ from ..chains.runner import ChainRun
 from ..moves.length_scale import SHARED
 from .sampler import GeneralizedKernelSampler
 
-MOVES = ("birth", "death", "swap", "length_scale", "joint", "amplitude")  # rows of the tallies
+# rows of the tallies
+MOVES = ("birth", "death", "swap", "length_scale", "joint", "amplitude", "block")
 
 
 def collect(

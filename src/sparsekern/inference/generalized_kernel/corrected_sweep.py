@@ -13,14 +13,15 @@ from ...likelihoods._compiled import draw_working
 from ...linalg.whitened_factor import refactor, response_energy
 from ...linalg.whitened_response import draw_coefficients
 from ..moves.active_set import move_active_set
+from ..moves.blocks import move_blocks
 from ..moves.corrected import is_free, is_taken, learn_stand_in, write_function
 from ..moves.kept_draw import store_held_function
 from ..moves.kernel_amplitudes import move_amplitudes
 from ..moves.length_scale import FIXED, adapt_step, move_length_scale
 from ..moves.scales import DIRECTIONS, adapt_width, slice_scales
-from .sweep import AMPLITUDE, JOINT, REFRESH_EVERY, WIDTH
+from .sweep import AMPLITUDE, BLOCK, JOINT, REFRESH_EVERY, WIDTH
 
-_SET, _WIDTHS, _AMPLITUDES, _SCALES = range(4)
+_SET, _BLOCKS, _WIDTHS, _AMPLITUDES, _SCALES = range(5)
 
 
 @jit
@@ -64,12 +65,17 @@ def _slice_scales(rng, state, work, prior, settings, forward, tuning):
 @jit
 def _move_all(rng, state, work, basis, prior, settings, drawn, forward, tuning):
     """Make every move once, in order or in reverse order; the factor is left exact."""
-    for place in range(4):
-        which = place if forward else 3 - place
+    for place in range(5):
+        which = place if forward else 4 - place
         if which == _SET and settings.moves > 0:
             move_active_set(
                 rng, work.factor, basis, state.length_scale, settings.log_weights,
                 settings.candidates, settings.moves, drawn, state.tallies,
+            )  # fmt: skip
+        elif which == _BLOCKS and settings.moves > 0:
+            move_blocks(
+                rng, work.factor, basis, state.length_scale, settings.log_weights,
+                settings.candidates, settings.blocks, state.tallies[BLOCK],
             )  # fmt: skip
         elif which == _WIDTHS and settings.width_mode != FIXED:
             _move_widths(rng, state, work, basis, settings, tuning)

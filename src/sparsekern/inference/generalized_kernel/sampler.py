@@ -49,8 +49,8 @@ class GeneralizedKernelSampler:
         ``FIXED``, ``SHARED`` or ``PER_FEATURE`` of :mod:`.length_scale`.
     width_bounds : (float, float)
         Box of the length scales, in multiples of the kernel's own.
-    moves, scans : int
-        Active-set moves and latent scans of a sweep.
+    moves, blocks, scans : int
+        Active-set moves, moves of several vectors at once and latent scans of a sweep.
     joint_moves : int
         Active-set moves inside a joint move of set and function.
     keep_states : bool
@@ -71,6 +71,7 @@ class GeneralizedKernelSampler:
         width_mode: int = FIXED,
         width_bounds: tuple[float, float] = (0.1, 10.0),
         moves: int = 10,
+        blocks: int = 2,
         scans: int = 3,
         joint_moves: int = 30,
         keep_states: bool = False,
@@ -102,10 +103,12 @@ class GeneralizedKernelSampler:
             box=box,
             monitored_rows=self.layout.monitored,
             moves=moves if model.sparse else 0,
+            # newcomers in blocks are not known beforehand, as leg-wise tables need them
+            blocks=blocks if model.sparse and not self._by_leg else 0,
             scans=scans,
             directions=np.array(_SLICES["several kernels" if several else slices]),
             function_moves=functions,
-            # a joint move's newcomers are not known beforehand, as leg-wise tables need them
+            # nor those in joint moves
             joint_moves=joint_moves if model.sparse and functions and not self._by_leg else 0,
             width_mode=width_mode,
         )
@@ -177,7 +180,7 @@ class GeneralizedKernelSampler:
             sites=np.vstack([working[0], np.ones(total)]),
             site_sums=np.zeros((3, total)),
             site_counts=np.zeros(2, np.int64),
-            tallies=np.zeros((6, 2), np.int64),
+            tallies=np.zeros((7, 2), np.int64),
             function=np.zeros(1 + self._largest * kernels + total if self._corrected else 0),
         )
 

@@ -30,6 +30,7 @@ from ...linalg.whitened_factor import (
 )
 from ...linalg.whitened_response import pack_state
 from ..moves.active_set import move_active_set
+from ..moves.blocks import move_blocks
 from ..moves.function_scale import move_function_scale
 from ..moves.kept_draw import store_function
 from ..moves.kernel_amplitudes import move_amplitudes
@@ -39,7 +40,7 @@ from ..moves.stand_in import learn_sites, move_through_stand_in
 
 REFRESH_EVERY = 50  # sweeps between full rebuilds: bounds rounding drift, and a chain can be
 # continued from its small state at these sweeps with exactly the draws it would have given
-WIDTH, JOINT, AMPLITUDE = 3, 4, 5  # rows of the tallies, after births, deaths and swaps
+WIDTH, JOINT, AMPLITUDE, BLOCK = 3, 4, 5, 6  # rows of the tallies, after births, deaths and swaps
 FUNCTION_SCALE_EVERY = 2  # sweeps; as many effective samples as every sweep, at half the cost
 JOINT_EVERY = 6  # sweeps between joint moves; more often, a sweep would exceed three floors
 
@@ -61,7 +62,7 @@ class ChainState(NamedTuple):
     sites: np.ndarray  # float64[2, n], response and precision of the stand-in likelihood
     site_sums: np.ndarray  # float64[3, n], what the next sites are made of
     site_counts: np.ndarray  # int64[2], draws in the sums and updates made
-    tallies: np.ndarray  # int64[6, 2], attempts and acceptances after tuning
+    tallies: np.ndarray  # int64[7, 2], attempts and acceptances after tuning
     function: np.ndarray  # float64[1 + m L + n], see corrected moves (nothing where none is held)
 
 
@@ -106,6 +107,7 @@ class Settings(NamedTuple):
     box: np.ndarray  # float64[L, p, 2]
     monitored_rows: np.ndarray  # int64[q]
     moves: int
+    blocks: int
     scans: int
     directions: np.ndarray  # int64[d], scale slices to make, by their row in DIRECTIONS
     function_moves: bool
@@ -166,6 +168,10 @@ def sweep_once(rng, state, work, basis, prior, settings, drawn, tuning):
         move_active_set(
             rng, factor, basis, state.length_scale, settings.log_weights, settings.candidates,
             settings.moves, drawn, state.tallies,
+        )  # fmt: skip
+        move_blocks(
+            rng, factor, basis, state.length_scale, settings.log_weights, settings.candidates,
+            settings.blocks, state.tallies[BLOCK],
         )  # fmt: skip
     if settings.width_mode != FIXED:
         accepted_probability, taken = move_length_scale(

@@ -88,9 +88,7 @@ def predict_held_out(
     ]
     run = run_chains(samplers, chains, plan, n_jobs=n_jobs, report=report)
     if run.ended != "finished":
-        raise KeyboardInterrupt(
-            "Interrupted while predictions of held-out rows were made, before any draw was kept."
-        )
+        raise KeyboardInterrupt
     found = []
     for part, factor, chain in zip(parts, factors, run.chains, strict=True):
         posterior = ProjectionPosterior(

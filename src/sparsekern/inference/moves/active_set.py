@@ -37,7 +37,8 @@ def move_probabilities(size, largest, n_rows):
 
 
 @jit
-def _draw_inactive(rng, factor, candidates):
+def draw_inactive(rng, factor, candidates):
+    """Return an inactive candidate, drawn uniformly."""
     while True:
         row = candidates[rng.integers(0, candidates.shape[0])]
         if factor.position[row] < 0:
@@ -84,7 +85,7 @@ def move_active_set(
         row, victim, size = -1, -1, k
         accept = 0.0  # log of the acceptance ratio
         if kind != DEATH:
-            row = drawn[move] if drawn_before else _draw_inactive(rng, factor, candidates)
+            row = drawn[move] if drawn_before else draw_inactive(rng, factor, candidates)
             if factor.position[row] >= 0:
                 continue
             accept += value_newcomer(basis, factor, length_scale, row, column)

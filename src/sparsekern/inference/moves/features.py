@@ -3,8 +3,11 @@ r"""Moves of the features in the kernel, coefficients integrated out.
 The prior: feature l is included with probability :math:`\pi`, and then its bandwidth is
 :math:`\eta_l\sim Exp(1)`. With m the evidence given everything else:
 
-- toggle a feature drawn uniformly: a newcomer gets a bandwidth from the prior, which cancels, so
-  the acceptance ratio is :math:`\Delta\log m\pm\log\frac\pi{1-\pi}`;
+- take in a feature, or leave one out, by a fair coin (at either end of the prior there is no
+  choice): a newcomer is drawn uniformly from those outside and gets a bandwidth from the prior,
+  which cancels, so that from s to s + 1 of p features the acceptance ratio is :math:`\Delta\log
+  m+\log\frac\pi{1-\pi}+\log\frac{P_{out}(s+1)\,(p-s)}{P_{in}(s)\,(s+1)}`, and its inverse
+  back. Drawn uniformly from all features, those inside would hardly ever be tried;
 - toggle two features at once, a pair drawn from a list made beforehand of pairs that may matter
   only together (:mod:`.feature_pairs`), if both are included or both excluded: :math:`\Delta\log
   m\pm2\log\frac\pi{1-\pi}`;
@@ -25,7 +28,7 @@ from __future__ import annotations
 import math
 
 from ..._jit import jit, jit_apart
-from ...bases.feature_columns import load_from_sums
+from ...bases._compiled import judge_proposal
 from ...kernels.feature_sums import add_feature
 from ...linalg.copies import copy_vector
 from ...linalg.whitened_factor import FORM, count_columns
@@ -68,6 +71,8 @@ def take_proposal(factor, spare, sums, other_sums):
         for a in range(k + 1):
             factor.cross[c, a] = spare.cross[c, a]
             factor.projected[c, a] = spare.projected[c, a]
+        copy_vector(spare.response[c], factor.response[c])  # the same arrays, but for Laplace's
+    copy_vector(spare.precision, factor.precision)
     factor.noise[FORM] = spare.noise[FORM]
 
 
@@ -87,34 +92,57 @@ def _exclude(basis, place):
     basis.n_features[0] = last
 
 
+@jit
+def _entry_probability(size, largest):
+    """Return the probability of trying a feature that is out, rather than one that is in."""
+    if size == 0:
+        return 1.0
+    return 0.0 if size == largest else 0.5
+
+
+@jit
+def _draw_outside(rng, basis):
+    while True:
+        feature = rng.integers(0, basis.columns.shape[0])
+        if find_feature(basis, feature) < 0:
+            return feature
+
+
 @jit_apart
 def toggle_features(
     rng, basis, factor, spare, sums, other_sums, evidence, moves, log_odds, tallies
 ):
-    """Try to toggle ``moves`` features drawn uniformly with replacement; return the log evidence.
+    """Try ``moves`` times to take a feature in or to leave one out; return the log evidence.
 
-    ``spare`` shares rows, response, precision and variances with ``factor``. A newcomer beyond the
-    largest number of features that ``basis`` has room for is refused: the prior ends there.
+    ``spare`` shares rows, response, precision and variances with ``factor``. The prior ends at the
+    largest number of features that ``basis`` has room for.
     """
-    p, room = basis.columns.shape[0], basis.features.shape[0]
-    for _ in range(moves):
+    p = basis.columns.shape[0]
+    largest = min(p, basis.features.shape[0])
+    for _ in range(moves if largest > 0 else 0):
         if factor.abandoned[0] != 0:
             break
-        feature = rng.integers(0, p)
-        place = find_feature(basis, feature)
-        last = basis.n_features[0] - 1
-        kind = ENTER if place < 0 else LEAVE
+        size = basis.n_features[0]
+        entry = _entry_probability(size, largest)
+        if rng.random() < entry:
+            kind, place = ENTER, -1
+            feature = _draw_outside(rng, basis)
+            change = rng.standard_exponential()
+            back = (1.0 - _entry_probability(size + 1, largest)) / (size + 1)
+            ratio = log_odds + math.log(back * (p - size) / entry)
+        else:
+            kind, place = LEAVE, rng.integers(0, size)
+            feature = basis.features[place]
+            change = -basis.bandwidths[place]
+            back = _entry_probability(size - 1, largest) / (p - size + 1)
+            ratio = -log_odds + math.log(back * size / (1.0 - entry))
         tallies[kind, 0] += 1
-        if kind == ENTER and last + 1 == room:
-            continue
-        change = rng.standard_exponential() if kind == ENTER else -basis.bandwidths[place]
-        if kind == LEAVE and last == 0:  # nothing but rounding would be left
+        if kind == LEAVE and size == 1:  # nothing but rounding would be left
             for a in range(factor.n_active[0]):
                 other_sums[a] = 0.0
         else:
             _shift(basis, factor, feature, change, sums, other_sums)
-        value = load_from_sums(basis, spare, other_sums)
-        ratio = value - evidence + (log_odds if kind == ENTER else -log_odds)
+        value, ratio = judge_proposal(basis, rng, factor, spare, other_sums, evidence, ratio)
         if not math.log(rng.random()) < ratio:
             continue
         tallies[kind, 1] += 1
@@ -153,8 +181,8 @@ def toggle_pairs(
         else:
             _shift(basis, factor, pair[0], one, sums, other_sums)
             _shift(basis, factor, pair[1], two, other_sums, other_sums)
-        value = load_from_sums(basis, spare, other_sums)
-        ratio = value - evidence + (2.0 * log_odds if entering else -2.0 * log_odds)
+        ratio = 2.0 * log_odds if entering else -2.0 * log_odds
+        value, ratio = judge_proposal(basis, rng, factor, spare, other_sums, evidence, ratio)
         if not math.log(rng.random()) < ratio:
             continue
         tallies[PAIR, 1] += 1
@@ -176,10 +204,7 @@ def _draw_exchange(rng, basis, graph, feature):
     The feature returned may be included already: then there is nothing to exchange.
     """
     if rng.random() < 0.5:
-        newcomer = rng.integers(0, basis.columns.shape[0])
-        while find_feature(basis, newcomer) >= 0:
-            newcomer = rng.integers(0, basis.columns.shape[0])
-        return newcomer, 0.0
+        return _draw_outside(rng, basis), 0.0
     first, last = graph.starts[feature], graph.starts[feature + 1]
     if first == last:
         return feature, 0.0
@@ -208,8 +233,8 @@ def swap_features(rng, basis, factor, spare, sums, other_sums, evidence, moves, 
         bandwidth = basis.bandwidths[place]
         _shift(basis, factor, newcomer, bandwidth, sums, other_sums)
         _shift(basis, factor, basis.features[place], -bandwidth, other_sums, other_sums)
-        value = load_from_sums(basis, spare, other_sums)
-        if math.log(rng.random()) < value - evidence + ratio:
+        value, ratio = judge_proposal(basis, rng, factor, spare, other_sums, evidence, ratio)
+        if math.log(rng.random()) < ratio:
             tallies[EXCHANGE, 1] += 1
             evidence = value
             take_proposal(factor, spare, sums, other_sums)
@@ -226,8 +251,8 @@ def _walk_one(
     move = math.exp(log_step[feature]) * rng.standard_normal()
     proposal = bandwidth * math.exp(move)
     _shift(basis, factor, feature, proposal - bandwidth, sums, other_sums)
-    value = load_from_sums(basis, spare, other_sums)
-    ratio = value - evidence + move - (proposal - bandwidth)
+    ratio = move - (proposal - bandwidth)
+    value, ratio = judge_proposal(basis, rng, factor, spare, other_sums, evidence, ratio)
     # a sum that is no number (a hopeless proposal, numerically) compares as false: refused
     probability = math.exp(min(0.0, ratio)) if ratio > -math.inf else 0.0
     tallies[WALK, 0] += 1

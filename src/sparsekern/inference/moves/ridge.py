@@ -22,7 +22,7 @@ import math
 import numpy as np
 
 from ..._jit import jit_apart
-from ...bases.feature_columns import load_from_sums
+from ...bases._compiled import load_from_sums
 from ...kernels.feature_sums import add_feature
 from ...priors.scales import log_density_of_scale
 from .features import take_proposal

@@ -45,11 +45,19 @@ class WidthAverage:
         """Training rows active in any model with a weight."""
         return np.unique(np.concatenate([fit.rows for _, fit in self.kept]))
 
-    def row_weights(self) -> np.ndarray:
-        """Return for each training row the weight of the widths at which it is active."""
-        total = np.zeros(len(self.fits[0].log_left_out))
+    def row_weights(self, numbers: np.ndarray, count: int) -> np.ndarray:
+        """Return for each training row the weight of the widths at which it is active.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (m,)
+            For every row of the model its number among the training rows.
+        count : int
+            Training rows.
+        """
+        total = np.zeros(count)
         for weight, fit in self.kept:
-            total[fit.rows] += weight
+            total[numbers[fit.rows]] += weight  # once, where a row is repeated
         return np.minimum(total, 1.0)  # weights add up to one but for rounding
 
     # of classes

@@ -31,11 +31,23 @@ def sources_of(package):
     return _jit._Sources(package)
 
 
-@pytest.fixture
-def copy(tmp_path):
-    copy = tmp_path / "sparsekern"
+def copy_package(folder):
+    copy = folder / "sparsekern"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "data"))
     return copy
+
+
+@pytest.fixture
+def copy(tmp_path):
+    return copy_package(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    """Return a copy that every test leaves as it was, and the digests of all its modules."""
+    folder = copy_package(tmp_path_factory.mktemp("untouched"))
+    sources = sources_of(folder)
+    return folder, {name: sources.digest(name) for name in ("", *COMPILED)}
 
 
 def edit(copy, source):
@@ -84,11 +96,19 @@ def test_a_module_counts_everything_its_compiled_code_reaches(name):
 
 
 @pytest.mark.parametrize("source", BELOW)
-def test_what_stands_below_inference_counts_for_all(source, copy):
-    before = sources_of(copy)
-    edit(copy, source)
-    after = sources_of(copy)
-    assert all(before.digest(name) != after.digest(name) for name in ("", *COMPILED))
+def test_what_stands_below_inference_counts_for_all(source, untouched):
+    folder, before = untouched
+    text = (folder / source).read_text()
+    edit(folder, source)
+    after = sources_of(folder)
+    (folder / source).write_text(text)
+    assert all(before[name] != after.digest(name) for name in before)
+
+
+def test_without_an_edit_the_digests_stay(untouched):
+    folder, before = untouched
+    after = sources_of(folder)
+    assert all(before[name] == after.digest(name) for name in before)
 
 
 def test_an_engine_does_not_wait_for_the_edit_of_another(copy):

@@ -176,19 +176,19 @@ def interrupt_when(model, fraction):
 
 def test_ctrl_c_keeps_the_draws_and_warm_start_goes_on(two_classes, ctrl_c):
     X, y = two_classes
-    settings = {"draws": 3000, "tune": 100, "chains": 2, "random_state": 0}
+    settings = {"draws": 1500, "tune": 100, "chains": 2, "random_state": 0}
     model = interrupt_when(GKMClassifier(**settings), 0.3)
-    with pytest.warns(UserWarning, match=r"interrupted after \d+ of 3000 draws"):
+    with pytest.warns(UserWarning, match=r"interrupted after \d+ of 1500 draws"):
         model.fit(X, y)
     kept = model.n_draws_
-    assert 0 < kept < 3000
+    assert 0 < kept < 1500
     model.set_callbacks()
-    shorter = pickle.loads(pickle.dumps(model)).set_params(warm_start=True, draws=2990)
-    assert shorter.fit(X, y).n_draws_ == 2990
+    shorter = pickle.loads(pickle.dumps(model)).set_params(warm_start=True, draws=1490)
+    assert shorter.fit(X, y).n_draws_ == 1490
     assert model.predict_proba(X).shape == (80, 2)
     before = draws_of(model)["scale"]
     model.set_params(warm_start=True).fit(X, y)
-    assert model.n_draws_ == 3000
+    assert model.n_draws_ == 1500
     assert_array_equal(draws_of(model)["scale"][:, :kept], before)
 
 
@@ -414,9 +414,11 @@ KILLED = textwrap.dedent(
     import numpy as np
     from sparsekern import GKMClassifier
     from sparsekern.datasets import make_ripley
+    from sparsekern.inference.chains import checkpoint
+    checkpoint._SECONDS_BETWEEN = 0.05  # that the first is written long before the end
     X, y = make_ripley(80, random_state=3)
     print("begin", flush=True)
-    GKMClassifier(draws=12000, tune=100, chains=2, thin=1, random_state=7, checkpoint=sys.argv[1],
+    GKMClassifier(draws=3000, tune=100, chains=2, thin=1, random_state=7, checkpoint=sys.argv[1],
                   n_jobs=2, progress=False).fit(X, y)
     print("end", flush=True)
     """
@@ -425,7 +427,7 @@ KILLED = textwrap.dedent(
 
 def test_kill_and_resume_gives_the_uninterrupted_draws(two_classes, tmp_path):
     X, y = two_classes
-    settings = {"draws": 12000, "tune": 100, "chains": 2, "random_state": 7}
+    settings = {"draws": 3000, "tune": 100, "chains": 2, "random_state": 7}
     folder = tmp_path / "saved"
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(folder)], stdout=subprocess.PIPE, text=True
@@ -438,7 +440,7 @@ def test_kill_and_resume_gives_the_uninterrupted_draws(two_classes, tmp_path):
     assert "end" not in printed
     (saved,) = folder.glob("run-*/chain-0.npz")
     done = int(np.load(saved)["state.sweep"][0])
-    assert 0 < done < 12100
+    assert 0 < done < 3100
     other = GKMClassifier(**settings | {"draws": 100}, checkpoint=folder)
     with pytest.warns(UserWarning, match=r"unfinished run of other data or parameters \(draws"):
         other.fit(X, y)

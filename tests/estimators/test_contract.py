@@ -35,7 +35,8 @@ from sparsekern.settings import (
 )
 
 CHAINS = {"draws": 40, "tune": 40, "chains": 2}
-SHORT_CHAINS = {"draws": 15, "tune": 15, "chains": 2}  # of sweeps that do more, and take longer
+SHORT_CHAINS = {"draws": 6, "tune": 6, "chains": 2}  # of sweeps that do more, and take longer
+FEW_DRAWS = {"draws": 15, "tune": 15, "chains": 2}
 WIDTHS = {"search": VectorMachineSearch(n_length_scales=3)}
 PCVM_WIDTHS = {"search": PCVMSearch(n_length_scales=3)}
 ONE_START = {"n_init": 1}
@@ -62,7 +63,10 @@ pytestmark = [
         GKMRegressor(**CHAINS),
         HybridSearchGPClassifier(search=HybridSearchOptions(n_wander=1, close=False)),
         HybridSearchGPRegressor(search=HybridRegressionSearch(n_wander=1)),
-        KernelProjectionClassifier(**CHAINS, search=ProjectionSearchOptions(draws=8)),
+        # inference and sharpness by folds; the width by folds, too, is among the defaults below
+        KernelProjectionClassifier(
+            length_scale="mean_distance", search=ProjectionSearchOptions(draws=4), **FEW_DRAWS
+        ),
         PCVMClassifier(**PCVM_WIDTHS),
         RVMClassifier(**WIDTHS),
         RVMRegressor(**WIDTHS),

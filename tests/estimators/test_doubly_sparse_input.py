@@ -17,7 +17,7 @@ from sparsekern.settings import DoublySparseSelection
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-SHORT = {"draws": 60, "tune": 60, "chains": 2, "random_state": 0}
+SHORT = {"draws": 40, "tune": 40, "chains": 2, "random_state": 0}
 TINY = {"draws": 5, "tune": 5, "chains": 1, "random_state": 0}
 NAMES = ["age", "height [cm]", "dose", "site", "weight"]
 
@@ -247,7 +247,7 @@ def test_screening_for_several_classes(wide):
             np.array(["b", "c", "a"])[codes],
             selection__screen=3,
             likelihood=likelihood,
-            draws=500,
+            draws=250,
         )
         np.testing.assert_array_equal(model.selected_features_, [20])
 
@@ -599,7 +599,7 @@ def test_far_from_the_data_the_mean_is_the_intercept():
         {"candidates": 1},
         {"candidates": [7, 3, 3]},
         {"priors__select_features": False},
-        {"priors__select_vectors": False, "candidates": 12},
+        {"priors__select_vectors": False, "candidates": 12, "draws": 20, "tune": 20},
         {"priors__select_features": False, "priors__select_vectors": False, "candidates": 10},
         {"priors__slab": 2.0},
         {"moves__swaps": 0, "moves__features": 1},

@@ -273,6 +273,6 @@ def test_convergence_warning_names_quantity_and_remedy(two_classes):
 
 def test_no_warning_when_chains_agree(recwarn, two_classes):
     X, y = two_classes
-    model = GKMClassifier(draws=2000, tune=1000, random_state=0).fit(X, y)
+    model = GKMClassifier(draws=1200, tune=500, random_state=0).fit(X, y)
     assert model.diagnostics_.loc["log_likelihood", "r_hat"] < 1.05
     assert not [w for w in recwarn if issubclass(w.category, ConvergenceWarning)]

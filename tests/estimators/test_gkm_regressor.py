@@ -96,7 +96,7 @@ def test_student_noise_bears_outliers(curve):
     rng = np.random.default_rng(1)
     spoiled = y.copy()
     spoiled[rng.permutation(120)[:8]] += rng.choice([-6, 6], 8)
-    options = {"draws": 300, "tune": 300, "random_state": 0}
+    options = {"draws": 300, "tune": 300, "chains": 2, "random_state": 0}
     plain = GKMRegressor(**options).fit(X, spoiled)
     robust = GKMRegressor(noise="student_t", **options).fit(X, spoiled)
     errors = [np.sqrt(np.mean((m.predict(X) - f) ** 2)) for m in (plain, robust)]
@@ -135,7 +135,7 @@ def test_kernels_are_selected(curve):
     frame = pd.DataFrame(X, columns=["signal", "nothing"])
     model = GKMRegressor(
         kernel=[("rbf", ["signal"]), ("rbf", ["nothing"]), "linear"], draws=400, tune=400,
-        priors=GKMRegressionPriors(max_active=30), random_state=0,
+        chains=2, priors=GKMRegressionPriors(max_active=30), random_state=0,
     ).fit(frame, y)  # fmt: skip
     assert model.kernel_inclusion_[0] == 1
     assert model.kernel_inclusion_[1] < 0.5

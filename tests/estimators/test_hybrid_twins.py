@@ -27,7 +27,7 @@ def unlike(seed, n=50):
     return X, 1.5 * np.sin(X[:, 0]) + X[:, 3] + 1.5 * rng.standard_normal(n)
 
 
-@pytest.mark.parametrize("seed", [1, 5])
+@pytest.mark.parametrize("seed", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_inclusion_of_twins_is_that_of_a_sampler(seed):
     data = twins(seed)
     found = search().fit(*data).feature_inclusion_

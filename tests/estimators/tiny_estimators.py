@@ -19,6 +19,7 @@ SETTINGS = {
     "HybridSearchGPRegressor": _SEARCH,
     "KernelProjectionClassifier": {
         **_CHAINS,
+        "search__draws": 8,
         "prediction__sharpness": 1.0,
         "length_scale": 1.0,
     },

@@ -308,7 +308,7 @@ SAMPLERS = [
     Mutation(
         "collapsed-sweep-always-taken",
         "inference/doubly_sparse/collapsed_sweep.py",
-        "if sweep == 0 or math.log(rng.random()) < ratio - state.log_ratio[0]:",
+        "if sweep == 0 or math.log(rng.random()) < ratio - held:",
         "if True:",
         "Laplace's evidence alone would decide",
         f"{COLLAPSED} -k not_taken",
@@ -328,5 +328,21 @@ SAMPLERS = [
         "steps[2 * m, a] = stretch * abs(rng.standard_normal())",
         "the coefficients would be drawn from two of the corners alone",
         f"{COLLAPSED} -k unbiased",
+    ),
+    Mutation(
+        "held-coefficients-left-out-of-their-estimate",
+        "inference/moves/evidence_estimate.py",
+        "steps[2 * place, a], steps[2 * place + 1, a] = step[a], -step[a]",
+        "pass",
+        "an estimate of the present state is weighted by itself",
+        f"{COLLAPSED} -k renewed",
+    ),
+    Mutation(
+        "dead-blocks-with-the-odds-of-one-vector",
+        "inference/moves/laplace_blocks.py",
+        "-log_odds_of_block(n, k - count, count, log_weights)",
+        "-log_odds_of_block(n, k - count, 1, log_weights)",
+        "a block has fewer ways to die than to be born",
+        f"{LAPLACE} -k 'keeps and blocks'",
     ),
 ]

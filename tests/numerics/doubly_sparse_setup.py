@@ -39,6 +39,7 @@ def make_sampler(likelihood, features, response, model, **options):
         "swaps": 1,
         "walks": 1,
         "moves": 3,
+        "blocks": 1,
         "scans": 2,
         "n_monitored": 2,
     }

@@ -12,6 +12,7 @@ from sparsekern.inference.moves.features import (
     toggle_pairs,
     walk_at_random,
 )
+from sparsekern.inference.moves.laplace_blocks import move_vector_blocks
 from sparsekern.inference.moves.laplace_slab import walk_slab
 from sparsekern.inference.moves.laplace_vectors import move_vectors
 from sparsekern.inference.moves.ridge import walk_ridge
@@ -20,7 +21,7 @@ from sparsekern.likelihoods._terms_data import TermsData
 from sparsekern.likelihoods.terms import CODES
 from sparsekern.linalg.whitened_factor import empty_factor
 
-MOVES = ("toggles", "pairs", "swaps", "walks", "ridge", "vectors", "slab")
+MOVES = ("toggles", "pairs", "swaps", "walks", "ridge", "vectors", "blocks", "slab")
 
 
 def terms(law, response, offset=None, weights=None):
@@ -99,8 +100,12 @@ def record_moves(
             rng, basis, factor, spare, sums, other, evidence, log_weights, candidates, counts[5],
             tallies,
         )  # fmt: skip
+        evidence = move_vector_blocks(
+            rng, basis, factor, spare, sums, other, evidence, log_weights, candidates, counts[6],
+            tallies[11],
+        )  # fmt: skip
         evidence = walk_slab(
-            rng, basis, factor, spare, sums, other, evidence, prior, counts[6], width, t, False
+            rng, basis, factor, spare, sums, other, evidence, prior, counts[7], width, t, False
         )
         for place in range(basis.n_features[0]):
             eta[t, basis.features[place]] = basis.bandwidths[place]

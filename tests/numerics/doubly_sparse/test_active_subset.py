@@ -8,6 +8,7 @@ import pytest
 from doubly_sparse_dense import covariance, feature_terms, log_evidence, scores
 from doubly_sparse_setup import MODEL, generators, make_sampler, run
 from scipy.stats import multivariate_normal
+from speed import slow_rows_except
 
 from sparsekern import DoublySparseRegressor
 from sparsekern.datasets import make_additive
@@ -67,10 +68,10 @@ def _sampler(**options):
     return make_sampler(Gaussian(), features, response, model | options, make=make)
 
 
-@pytest.mark.parametrize(
-    ("noise", "most", "sweeps"),
-    [(0.5, N, 40_000), (2.0, N, 40_000), (0.5, 2, 15_000), (2.0, 1, 15_000)],
-)
+SCANS = [(0.5, N, 40_000), (2.0, N, 40_000), (0.5, 2, 15_000), (2.0, 1, 15_000)]
+
+
+@pytest.mark.parametrize(("noise", "most", "sweeps"), slow_rows_except(SCANS, [SCANS[0], SCANS[2]]))
 def test_scan_with_fixed_data_against_enumeration(noise, most, sweeps):
     """All active sets, up to the end of their prior."""
     features, response = _data()

@@ -22,13 +22,13 @@ from laplace_dense import LAWS, laplace_evidence, smooth_terms
 from laplace_setup import MOVES, bare, record_moves, terms
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
-from speed import slow_except
 
 from sparsekern.bases import laplace_columns
 from sparsekern.bases._compiled import judge_proposal
 from sparsekern.bases.feature_columns import rebuild_features
 from sparsekern.inference.feature_search.graph import FeatureGraph
 from sparsekern.inference.moves.features import toggle_features
+from sparsekern.inference.moves.laplace_blocks import move_vector_blocks
 from sparsekern.inference.moves.laplace_slab import walk_slab
 from sparsekern.inference.moves.laplace_vectors import move_vectors
 from sparsekern.priors import independent_log_weights
@@ -192,10 +192,13 @@ def _exact_features(law, move, count):
     return {k: float(weights @ v / weights.sum()) for k, v in _of_features(eta).items()}
 
 
-def _exact_vectors(law):
+SIZES = {"vectors": (0, 1, 2, 3), "blocks": (1, 3)}  # of active sets that a move alone goes through
+
+
+def _exact_vectors(law, sizes):
     features = _data(law)[0]
     kernel = feature_kernel(features, [0.8, 0.0, 0.0])
-    sets, logs = subsets(N - 1, LARGEST), []
+    sets, logs = [rows for rows in subsets(N - 1, LARGEST) if len(rows) in sizes], []
     for rows in sets:
         value = float(_evidence_of(law, kernel, rows, NU))
         logs.append(value + truncated_bernoulli(len(rows), MODEL["vector_probability"]))
@@ -236,20 +239,11 @@ def _exact_scales(law, walking, counts=(60, 40)):
     return {k: float((found * v).sum() / found.sum()) for k, v in values.items()}
 
 
-COUNTS = {  # moves of each kind a sweep: toggles, pairs, swaps, walks, ridge, vectors, slab
-    "toggles": (1, 0, 0, 0, 0, 0, 0), "pairs": (0, 1, 0, 0, 0, 0, 0),
-    "swaps": (0, 0, 1, 0, 0, 0, 0),
-    "walks": (0, 0, 0, 1, 0, 0, 0), "ridge": (0, 0, 0, 0, 1, 0, 0),
-    "vectors": (0, 0, 0, 0, 0, 1, 0),
-    "slab": (0, 0, 0, 0, 0, 0, 1),
-}  # fmt: skip
-
-
 def exact_means(law, move):
     """Return what the oracle says of a move alone, and how far coarser grids are from it."""
     if (law, move) not in _KNOWN:
-        if move == "vectors":
-            fine = rough = _exact_vectors(law)
+        if move in SIZES:
+            fine = rough = _exact_vectors(law, SIZES[move])
         elif move in ("ridge", "slab"):
             fine = _exact_scales(law, move == "ridge")
             rough = _exact_scales(law, move == "ridge", (44, 30))
@@ -261,26 +255,26 @@ def exact_means(law, move):
     return _KNOWN[law, move]
 
 
-def compare(law, move, sweeps, record=record_moves, counts=None, seed=3):
+def compare(law, move, sweeps, record=record_moves, seed=3):
     """Return z by name: the move alone against the oracle."""
     exact, error = exact_means(law, move)
     features, response, offset, weights = _data(law)
     started = FEATURE_SETS[move][1] if move in FEATURE_SETS else [0]
-    rows = [1] if move == "vectors" else ROWS
+    rows = [1] if move in SIZES else ROWS
     pieces = bare(
         features, started, [0.8] * len(started), rows, terms(law, response, offset, weights), NU,
         largest=LARGEST, room=2, v0=V0,
     )  # fmt: skip
     eta, active, nu = np.zeros((sweeps, P)), np.zeros((sweeps, N)), np.zeros(sweeps)
-    tallies = np.zeros((11, 2), np.int64)
+    tallies = np.zeros((12, 2), np.int64)
     drift = record(
-        np.random.default_rng(seed), *pieces, np.array(COUNTS[move] if counts is None else counts),
+        np.random.default_rng(seed), *pieces, np.array([kind == move for kind in MOVES], np.int64),
         np.log(PROBABILITY / (1 - PROBABILITY)),
         independent_log_weights(LARGEST, MODEL["vector_probability"]), np.arange(N - 1), _path(),
         PAIRS, ScalePriors(*SLAB, 0.0, 0.0), eta, active, nu, tallies,
     )  # fmt: skip
     assert drift < 1e-3
-    if move == "vectors":
+    if move in SIZES:
         found = _of_vectors(active)
     elif move in ("ridge", "slab"):
         found = _of_scales(eta[:, 0], nu)
@@ -293,8 +287,10 @@ def compare(law, move, sweeps, record=record_moves, counts=None, seed=3):
     return z
 
 
-QUICK = [("hinge", "toggles"), ("poisson", "pairs"), ("poisson", "swaps"), ("logit", "walks"),
-         ("probit", "ridge"), ("poisson", "vectors"), ("hinge", "slab")]  # fmt: skip
+QUICK = [
+    ("hinge", "toggles"), ("poisson", "pairs"), ("poisson", "swaps"), ("logit", "walks"),
+    ("probit", "ridge"), ("poisson", "vectors"), ("logit", "blocks"), ("hinge", "slab"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -379,7 +375,8 @@ WRONG_JUDGES = {
 }
 
 
-@pytest.mark.parametrize("mistake", slow_except(WRONG_JUDGES, ["worth forgotten"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", WRONG_JUDGES)
 def test_a_wrong_judgement_of_features_is_noticed(mistake):
     sweeps = 60_000 if mistake == "worth forgotten" else 400_000
     z = compare("poisson", "toggles", sweeps, record=_judging(*WRONG_JUDGES[mistake]))
@@ -393,11 +390,22 @@ WRONG_VECTORS = {
 }
 
 
-@pytest.mark.parametrize("mistake", slow_except(WRONG_VECTORS, ["worth forgotten"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", WRONG_VECTORS)
 def test_a_wrong_move_of_vectors_is_noticed(mistake):
     wrong = rewritten(move_vectors, *WRONG_VECTORS[mistake])
     sweeps = 60_000 if mistake == "worth forgotten" else 400_000
     z = compare("poisson", "vectors", sweeps, record=recompiled(record_moves, move_vectors=wrong))
+    assert max(map(abs, z.values())) > 6
+
+
+@pytest.mark.slow
+def test_blocks_with_the_odds_of_single_vectors_are_noticed():
+    wrong = rewritten(
+        move_vector_blocks, "log_odds_of_block(n, k, count, log_weights)",
+        "log_odds_of_block(n, k, 1, log_weights)",
+    )  # fmt: skip
+    z = compare("logit", "blocks", 60_000, recompiled(record_moves, move_vector_blocks=wrong))
     assert max(map(abs, z.values())) > 6
 
 

@@ -11,6 +11,7 @@ from doubly_sparse_dense import draw_prior
 from doubly_sparse_setup import MODEL, generators, make_sampler, place, respond, rewritten
 from joint_law import report
 from numba import njit
+from speed import slow_rows_except
 
 from sparsekern.bases.feature_columns import rebuild_features
 from sparsekern.inference.doubly_sparse.sweep import sweep_features
@@ -36,6 +37,12 @@ CASES = [
     ("logit", "function"), ("probit", "latents"), ("multinomial", "latents"),
     ("logit", "latents"), ("student_t", "latents"),
 ]  # fmt: skip
+# given auxiliary variables moves see the noise, precisions and the number of functions alone
+SHARED_MOVES = {
+    "features": ("student_t", "multinomial"), "ridge": ("student_t",), "vectors": ("multinomial",),
+    "slab": ("gaussian",),
+}  # fmt: skip
+QUICK = [(name, move) for name, move in CASES if name in SHARED_MOVES.get(move, LIKELIHOODS)]
 
 
 def _functionals(included, eta, active, nu, response, precision):
@@ -134,7 +141,7 @@ def _scores(name, kind, count=COUNT, seed=1, **wrong):
     return z
 
 
-@pytest.mark.parametrize(("name", "move"), CASES)
+@pytest.mark.parametrize(("name", "move"), slow_rows_except(CASES, QUICK))
 def test_move_keeps_the_joint_law(name, move):
     z = _scores(name, move)
     assert len(z) >= 3
@@ -192,12 +199,14 @@ WRONG_RIDGES = {
 }
 
 
-@pytest.mark.parametrize("mistake", ["no Jacobian", "no prior of bandwidths"])
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", WRONG_RIDGES)
 def test_wrong_ridge_is_noticed(mistake):
     z = _scores("gaussian", "ridge", ridge=rewritten(walk_ridge, *WRONG_RIDGES[mistake]))
     assert max(map(abs, z.values())) > 6
 
 
+@pytest.mark.slow
 def test_ridge_without_the_prior_of_the_slab_is_noticed():
     wrong = rewritten(
         walk_ridge, "ratio += log_density_of_scale(prior, moved) - log_density_of_scale(prior,",

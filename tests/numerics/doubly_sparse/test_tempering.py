@@ -9,6 +9,7 @@ from doubly_sparse.test_enumeration import BASE, compare, engine, exact_means
 from doubly_sparse_dense import covariance, feature_kernel
 from doubly_sparse_setup import make_sampler, rewritten
 from scipy.special import logsumexp
+from speed import slow_except
 
 from sparsekern import DoublySparseRegressor
 from sparsekern.bases.feature_columns import rebuild_features
@@ -34,12 +35,13 @@ def _tempered(sweeps, seed):
     return engine(BASE, sweeps, seed, make=make)
 
 
-def test_tempered_chains_have_the_same_posterior():
+@pytest.mark.parametrize("sweeps", slow_except([75_000, 150_000], [75_000]))
+def test_tempered_chains_have_the_same_posterior(sweeps):
     exact, error = exact_means(BASE)
-    sample, state = _tempered(150_000, 5)
+    sample, state = _tempered(sweeps, 5)
     z = compare(sample, exact, error)
     tried, accepted = state.tallies[8]
-    assert tried == 150_000
+    assert tried == sweeps
     assert 0.3 < accepted / tried < 0.999
     assert max(map(abs, z.values())) < 4, z
 

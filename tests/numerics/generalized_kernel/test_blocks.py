@@ -12,6 +12,7 @@ from dense_model import (
     total_variation,
 )
 from numba import njit
+from speed import slow_rows_except
 
 from sparsekern._jit import jit
 from sparsekern.bases.kernel_columns import rebuild
@@ -66,7 +67,10 @@ def _distance(count_visits, largest=N, shapes=(1.0, 1.0), moves=300_000):
     return total_variation(visited, exact), sizes, block
 
 
-@pytest.mark.parametrize(("largest", "shapes"), [(8, (1.0, 1.0)), (3, (1.0, 1.0)), (8, (2.0, 5.0))])
+LAWS = [(8, (1.0, 1.0)), (3, (1.0, 1.0)), (8, (2.0, 5.0))]
+
+
+@pytest.mark.parametrize(("largest", "shapes"), slow_rows_except(LAWS, LAWS[2:]))
 def test_visited_sets(largest, shapes):
     distance, sizes, block = _distance(_count_visits, largest, shapes)
     assert distance < 0.016
@@ -75,7 +79,7 @@ def test_visited_sets(largest, shapes):
 
 
 def _wrong(**pieces):
-    births = {name: pieces[name] for name in ("_log_odds",) if name in pieces}
+    births = {name: pieces[name] for name in ("log_odds_of_block",) if name in pieces}
     parts = {
         name: recompiled(getattr(blocks, name), **births) for name in ("_try_birth", "_try_death")
     }
@@ -83,6 +87,7 @@ def _wrong(**pieces):
     return recompiled(_count_visits, move_blocks=wrong)
 
 
+@pytest.mark.slow
 def test_forgotten_ways_are_noticed():
     """Births and deaths of a block have different numbers of ways."""
 
@@ -90,10 +95,11 @@ def test_forgotten_ways_are_noticed():
     def log_odds(n, size, count, log_weights):
         return log_weights[size + count] - log_weights[size]
 
-    distance, sizes, _ = _distance(_wrong(_log_odds=log_odds))
+    distance, sizes, _ = _distance(_wrong(log_odds_of_block=log_odds))
     assert distance > 0.06 and sizes > 0.03
 
 
+@pytest.mark.slow
 def test_a_death_judged_as_a_whole_is_noticed():
     """Births are judged in two steps; deaths judged in one would be taken too often."""
 
@@ -102,7 +108,7 @@ def test_a_death_judged_as_a_whole_is_noticed():
         gains, k = np.empty(count), factor.n_active[0]
         chosen = rng.permutation(k)[:count]
         value_removal(factor, chosen, k, gains)
-        odds = blocks._log_odds(candidates.shape[0], k - count, count, log_weights)
+        odds = blocks.log_odds_of_block(candidates.shape[0], k - count, count, log_weights)
         if not np.log(rng.random()) < gains[count - 1] - odds:
             return False
         chosen.sort()

@@ -12,6 +12,7 @@ from dense_model import (
     total_variation,
 )
 from numba import njit
+from speed import slow_rows_except
 
 from sparsekern._jit import jit
 from sparsekern.bases._compiled import value_newcomer
@@ -60,7 +61,7 @@ def _count_visits(rng, factor, basis, scale, log_weights, pre_drawn, tallies, vi
         visits[code] += 1
 
 
-def _visited(count_visits, largest, shapes=(1.0, 1.0), pre_drawn=False):
+def _visited(count_visits, largest, shapes=(1.0, 1.0), pre_drawn=False, moves=MOVES):
     features, latent = _data()
     basis = rbf_basis(features, JITTER)
     if pre_drawn:
@@ -70,13 +71,17 @@ def _visited(count_visits, largest, shapes=(1.0, 1.0), pre_drawn=False):
     visits = np.zeros(2**N)
     weights = beta_binomial_log_weights(N, largest, shapes)
     rng = np.random.default_rng(0)
-    count_visits(rng, factor, basis, SCALE[None], weights, pre_drawn, tallies, visits, MOVES)
-    assert tallies[:, 0].sum() == MOVES
-    return visits / MOVES, tallies
+    count_visits(rng, factor, basis, SCALE[None], weights, pre_drawn, tallies, visits, moves)
+    assert tallies[:, 0].sum() == moves
+    return visits / moves, tallies
 
 
-@pytest.mark.parametrize("pre_drawn", [False, True])
-@pytest.mark.parametrize(("largest", "shapes"), [(8, (1.0, 1.0)), (3, (1.0, 1.0)), (8, (2.0, 5.0))])
+LAWS = [(8, (1.0, 1.0)), (3, (1.0, 1.0)), (8, (2.0, 5.0))]
+CASES = [(*law, pre_drawn) for law in LAWS for pre_drawn in (False, True)]
+QUICK = [(8, (2.0, 5.0), False)]  # sets that end below: test_largest_active_set.py
+
+
+@pytest.mark.parametrize(("largest", "shapes", "pre_drawn"), slow_rows_except(CASES, QUICK))
 def test_visited_sets(largest, shapes, pre_drawn):
     visited, tallies = _visited(_count_visits, largest, shapes, pre_drawn)
     exact = _exact(largest, shapes)
@@ -87,6 +92,7 @@ def test_visited_sets(largest, shapes, pre_drawn):
     assert (tallies[:3, 1] > 1000).all()  # every kind of move was taken
 
 
+@pytest.mark.slow
 def test_one_active_vector_at_most():
     visited, _ = _visited(_count_visits, 1)
     assert total_variation(visited, _exact(1, (1.0, 1.0))) < 0.01
@@ -112,7 +118,8 @@ def test_forgotten_proposal_ratio_is_noticed(largest=8):
         return value_death(factor, position, size) - ratio
 
     wrong = recompiled(move_active_set, value_newcomer=birth_without, value_death=death_without)
-    visited, _ = _visited(recompiled(_count_visits, move_active_set=wrong), largest)
+    count_visits = recompiled(_count_visits, move_active_set=wrong)
+    visited, _ = _visited(count_visits, largest, moves=200_000)
     exact = _exact(largest, (1.0, 1.0))
     print(f"TV {total_variation(visited, exact):.4f}, p(k={largest}) "
           f"{by_size(visited)[largest]:.3f} for {by_size(exact)[largest]:.3f}")  # fmt: skip

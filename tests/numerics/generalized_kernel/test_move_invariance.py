@@ -129,7 +129,9 @@ def _scores(move_all, which, mode, prior=PRIOR, seed=0):
 @pytest.mark.parametrize(
     ("move", "mode"),
     [
-        *((move, SHARED) for move in MOVES),
+        # slices of g and eta alone: test_scale_target.py; sweeps: test_family_geweke.py
+        *((move, SHARED) for move in MOVES if move not in ("g", "eta", "sweep")),
+        *(pytest.param(m, SHARED, marks=pytest.mark.slow) for m in ("g", "eta", "sweep")),
         ("width", PER_FEATURE),
         pytest.param("sweep", PER_FEATURE, marks=pytest.mark.slow),
     ],

@@ -105,7 +105,7 @@ def test_active_sets_enumerated():
     """Four rows, three classes, scales held by a sharp prior: all sixteen sets."""
     kernel = gaussian_kernel(FEATURES, FEATURES, np.ones(2))
     exact = exact_set_posterior(N, LARGEST, lambda rows: _log_orthant(kernel, rows))
-    visited, _ = _visited(150_000, 1)
+    visited, _ = _visited(100_000, 1)
     distance = total_variation(visited, exact)
     print(f"TV {distance:.4f}")
     assert distance < 0.012

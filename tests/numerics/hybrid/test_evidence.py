@@ -228,8 +228,16 @@ def test_taking_some_of_a_batch_keeps_rows_with_their_problem(backend):
 # -- changed features -----------------------------------------------------------------------------
 
 
+# Triton's interpreter takes long; with every kernel it is in the test after this one
+TOGGLED = [
+    pytest.param(name, kind, marks=[pytest.mark.slow] * (name == "triton" and kind != "matern52"))
+    for name in ("cpu", "torch", "triton")
+    for kind in KERNELS
+]
+
+
 @SHARED
-@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize(("backend", "kind"), TOGGLED, indirect=["backend"])
 def test_toggles_and_exchanges_against_rebuilding(backend, kind, shared):
     batch, parameters = problems(np.random.default_rng(6), kind, shared)
     newcomer = 0.9 if not shared else None

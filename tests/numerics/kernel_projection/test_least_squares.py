@@ -9,6 +9,7 @@ from dense_model import batch_error
 from numpy.testing import assert_allclose
 from projection_setup import make_sampler, orthogonal_columns, rewritten
 from scipy.stats import multivariate_normal
+from speed import slow_except
 
 from sparsekern._jit import jit
 from sparsekern.inference.kernel_projection import kernel_parts, least_squares
@@ -348,13 +349,18 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize("name", list(VARIANTS))
+# every step of a sweep is in one of these
+QUICK = ("selection", "kernels left out", "oblique")
+
+
+@pytest.mark.parametrize("name", slow_except(VARIANTS, QUICK))
 def test_a_sweep_keeps_the_joint_law(name):
     priors, columns = VARIANTS[name]
     z = changes_of_one_sweep(sweep_each, priors, columns)
     assert np.abs(z).max() < 4, z
 
 
+@pytest.mark.slow  # one sweep, above, is the sharper test
 @pytest.mark.parametrize("name", ["plain", "selection", "kernels left out"])
 def test_least_squares_keeps_the_joint_law(name):
     priors, columns = VARIANTS[name]

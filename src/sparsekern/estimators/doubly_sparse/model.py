@@ -194,6 +194,7 @@ def _samplers_of_rows(
             pair_toggles=moves.pairs,
             walks=moves.length_scales,
             moves=moves.active_set,
+            blocks=moves.blocks,
             scans=moves.latent_scans,
         )
         for response in responses

@@ -130,6 +130,8 @@ class DoublySparseMoves(Settings):
         together with the scale of the coefficients.
     active_set : int, default=40
         Birth, death and swap moves of the active vectors.
+    blocks : int, default=4
+        Births and deaths of 2 to 32 active vectors at once.
     latent_scans : int, default=3
         Scans of the latent variables, where the likelihood has them.
     large_n : {"dictionary", "fixed_rows", "active_subset"}, default="dictionary"
@@ -145,6 +147,7 @@ class DoublySparseMoves(Settings):
     pairs: int = in_a_sweep(4, 10_000, lowest=0)
     length_scales: int = in_a_sweep(4, 1_000)
     active_set: int = in_a_sweep(40, 10_000)
+    blocks: int = in_a_sweep(4, 10_000, lowest=0)
     latent_scans: int = in_a_sweep(3, 1_000)
     large_n: str = "dictionary"
 
@@ -165,7 +168,7 @@ class DoublySparseRegressionMoves(DoublySparseMoves):
         with the likelihood to the power :math:`1/T_r`, which exchange their states. Give rising
         numbers from 1 on, such as ``(1, 1.5, 2.5, 5)``, where chains disagree about features. It
         costs as many times more; ``acceptance_rates_["temperature_swap"]`` should be .2 or more.
-    features, swaps, pairs, length_scales, active_set, latent_scans, large_n
+    features, swaps, pairs, length_scales, active_set, blocks, latent_scans, large_n
         See :class:`DoublySparseMoves`.
     """
 

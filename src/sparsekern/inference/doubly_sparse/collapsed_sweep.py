@@ -6,14 +6,15 @@ whole is taken with probability
 
 .. math:: \min\Big(1,\ \frac{\hat R(\theta')}{\hat R(\theta)}\Big),
 
-where :math:`\hat R` is an unbiased estimate of :math:`m/\tilde m` that the chain keeps with its
-state (:mod:`..moves.evidence_estimate`). This is exact: a sweep that makes reversible moves in
-order or, by a fair coin, in reverse order is reversible under :math:`\tilde m p`, so that only
-:math:`m/\tilde m` is left of Metropolis' rule, and an unbiased estimate will do in its place.
+where :math:`\hat R` is an unbiased estimate of :math:`m/\tilde m`
+(:mod:`..moves.evidence_estimate`). This is exact: a sweep that makes reversible moves in order or,
+by a fair coin, in reverse order is reversible under :math:`\tilde m p`, so that only
+:math:`m/\tilde m` is left of Metropolis' rule, and an unbiased estimate will do in its place. That
+of the present state is made anew before each sweep, around the coefficients that the chain holds,
+so that a lucky one holds nothing up.
 
-In the tuning phase the estimate is made anew at every sweep, so that a lucky one holds nothing up.
-In its first half the likelihood is raised to a power that rises from .05 to one: modes that lie a
-hundred nats below the best are then no traps, and most chains find the same one.
+In the first half of tuning the likelihood is raised to a power that rises from .05 to one: modes
+that lie a hundred nats below the best are then no traps, and most chains find the same one.
 """
 
 from __future__ import annotations
@@ -25,17 +26,19 @@ import numpy as np
 
 from ..._jit import jit, jit_apart
 from ...bases.feature_columns import rebuild_features
-from ..moves.evidence_estimate import estimate_ratio
+from ..moves.evidence_estimate import estimate_ratio, renew_ratio
 from ..moves.features import swap_features, toggle_features, toggle_pairs, walk_at_random
 from ..moves.kept_draw import store_held_function
+from ..moves.laplace_blocks import move_vector_blocks
 from ..moves.laplace_slab import walk_slab
 from ..moves.laplace_vectors import move_vectors
 from ..moves.ridge import walk_ridge
-from .sweep import RIDGE, store_features
+from .sweep import BLOCK, RIDGE, store_features
 
-_TOGGLES, _PAIRS, _SWAPS, _WALKS, _RIDGE, _VECTORS, _SLAB = range(7)
+_TOGGLES, _PAIRS, _SWAPS, _WALKS, _RIDGE, _VECTORS, _BLOCKS, _SLAB = range(8)
 _CORRECTED = 9  # row of the tallies
 _PAIRS_OF_DRAWS = 64
+_SLIDES = 2  # of the coefficients that the chain holds
 _LEAST_POWER = 0.05
 
 
@@ -110,6 +113,11 @@ def _move(which, rng, state, basis, factor, spare, sums, other, evidence, prior,
             rng, basis, factor, spare, sums, other, evidence, settings.log_weights,
             settings.candidates, settings.moves, state.tallies,
         )  # fmt: skip
+    if which == _BLOCKS and settings.moves > 0:
+        return move_vector_blocks(
+            rng, basis, factor, spare, sums, other, evidence, settings.log_weights,
+            settings.candidates, settings.blocks, state.tallies[BLOCK],
+        )  # fmt: skip
     if which == _SLAB and settings.directions.shape[0] > 0:
         return walk_slab(
             rng, basis, factor, spare, sums, other, evidence, prior, settings.walks,
@@ -123,25 +131,21 @@ def _sweep(rng, state, basis, factor, spare, sums, other, prior, settings, tune)
     """Carry out one sweep; the state holds its function afterwards."""
     sweep = state.sweep[0]
     tuning = sweep < tune
-    before = _remember(state)
     evidence = rebuild_features(basis, factor, sums)
-    if tuning:
-        state.log_ratio[0] = estimate_ratio(
-            rng, basis.data, factor, evidence, _PAIRS_OF_DRAWS, state.function
-        )
+    held = renew_ratio(rng, basis.data, factor, evidence, _PAIRS_OF_DRAWS, _SLIDES, state.function)
+    before = _remember(state)
     spare.n_active[0] = factor.n_active[0]
     spare.rows[:] = factor.rows
     forward = rng.random() < 0.5
-    for place in range(7):
-        which = place if forward else 6 - place
+    for place in range(8):
+        which = place if forward else 7 - place
         evidence = _move(
             which, rng, state, basis, factor, spare, sums, other, evidence, prior, settings, tuning
         )
     ratio = estimate_ratio(rng, basis.data, factor, evidence, _PAIRS_OF_DRAWS, state.function)
     state.tallies[_CORRECTED, 0] += 1
-    if sweep == 0 or math.log(rng.random()) < ratio - state.log_ratio[0]:
+    if sweep == 0 or math.log(rng.random()) < ratio - held:
         state.tallies[_CORRECTED, 1] += 1
-        state.log_ratio[0] = ratio
     else:
         _go_back(state, before)
     return evidence

@@ -15,11 +15,12 @@ from ...likelihoods._compiled import draw_working
 from ...linalg.whitened_factor import refactor, response_energy
 from ...linalg.whitened_response import draw_coefficients
 from ..moves.active_set import move_active_set
+from ..moves.blocks import move_blocks
 from ..moves.corrected import is_free, is_taken, learn_stand_in, write_function
 from ..moves.features import swap_features, toggle_features, toggle_pairs, walk_at_random
 from ..moves.kept_draw import store_held_function
 from ..moves.scales import DIRECTIONS, adapt_width, slice_scales
-from .sweep import store_features
+from .sweep import BLOCK, store_features
 
 _FEATURES, _SET, _SLAB = range(3)
 _CORRECTED = 9  # row of the tallies
@@ -60,6 +61,23 @@ def _move_features(rng, state, work, settings, forward, tuning):
 
 
 @jit
+def _move_set(rng, state, work, settings, forward):
+    """Move vectors one by one and then in blocks, or the other way round."""
+    factor, basis = work.factor, work.basis
+    for place in range(2):
+        if (place == 0) == forward:
+            move_active_set(
+                rng, factor, basis, work.unused, settings.log_weights, settings.candidates,
+                settings.moves, settings.candidates[:0], state.tallies,
+            )  # fmt: skip
+        else:
+            move_blocks(
+                rng, factor, basis, work.unused, settings.log_weights, settings.candidates,
+                settings.blocks, state.tallies[BLOCK],
+            )  # fmt: skip
+
+
+@jit
 def _slice_slab(rng, state, work, prior, settings, tuning):
     for d in settings.directions:  # one at most: the slab's own
         step = slice_scales(
@@ -80,10 +98,7 @@ def _move_all(rng, state, work, prior, settings, forward, tuning):
         if which == _FEATURES:
             _move_features(rng, state, work, settings, forward, tuning)
         elif which == _SET and settings.moves > 0:
-            move_active_set(
-                rng, work.factor, work.basis, work.unused, settings.log_weights,
-                settings.candidates, settings.moves, settings.candidates[:0], state.tallies,
-            )  # fmt: skip
+            _move_set(rng, state, work, settings, forward)
         elif which == _SLAB:
             _slice_slab(rng, state, work, prior, settings, tuning)
 

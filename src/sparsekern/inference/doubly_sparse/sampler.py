@@ -49,9 +49,9 @@ class DoublySparseSampler:
         Responses as the likelihood wants them.
     candidates : ndarray of int or None
         Training rows that may become active; None: all.
-    toggles, pair_toggles, swaps, walks, moves, scans : int
-        Toggled features and pairs of them, exchanged features, rounds of walks, active-set moves
-        and latent scans of a sweep.
+    toggles, pair_toggles, swaps, walks, moves, blocks, scans : int
+        Toggled features and pairs of them, exchanged features, rounds of walks, active-set moves,
+        blocks of them and latent scans of a sweep.
     n_monitored : int
         Training rows whose expected response is followed for convergence.
     """
@@ -70,6 +70,7 @@ class DoublySparseSampler:
         swaps: int = 2,
         walks: int = 4,
         moves: int = 20,
+        blocks: int = 0,
         scans: int = 3,
         n_monitored: int = 10,
     ) -> None:
@@ -123,6 +124,7 @@ class DoublySparseSampler:
             swaps=swaps,
             walks=walks,
             moves=moves if chosen else 0,
+            blocks=blocks,
             scans=scans,
             directions=np.array(slices, dtype=np.int64),
             function_moves="function moves" in provides and bool(slices),
@@ -207,7 +209,6 @@ class DoublySparseSampler:
             tallies=np.zeros((len(MOVES), 2), np.int64),
             function=np.zeros(1 + self._largest + n if self._holds_function else 0),
             site_sums=np.zeros((3, n if self._corrected else 0)),
-            log_ratio=np.zeros(1),
         )
         self._start_features(rng, chain, state)
         return state

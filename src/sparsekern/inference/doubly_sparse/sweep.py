@@ -25,6 +25,7 @@ from ...likelihoods._compiled import update_working
 from ...linalg.whitened_factor import WhitenedFactor, empty_factor, refactor, response_energy
 from ..feature_search.graph import FeatureGraph
 from ..moves.active_set import move_active_set
+from ..moves.blocks import move_blocks
 from ..moves.features import swap_features, toggle_features, toggle_pairs, walk_bandwidths
 from ..moves.function_scale import move_function_scale
 from ..moves.kept_draw import store_function
@@ -33,9 +34,9 @@ from ..moves.scales import DIRECTIONS, adapt_width, slice_scales
 
 MOVES = (
     "birth", "death", "swap", "feature_birth", "feature_death", "feature_swap", "length_scale",
-    "feature_pair", "temperature_swap", "joint", "ridge",
+    "feature_pair", "temperature_swap", "joint", "ridge", "block",
 )  # fmt: skip
-RIDGE = 10  # row of the tallies
+RIDGE, BLOCK = 10, 11  # rows of the tallies
 
 
 class DoublySparseState(NamedTuple):
@@ -58,10 +59,9 @@ class DoublySparseState(NamedTuple):
     log_ridge: np.ndarray  # float64[3], walk along the ridge, by slope
     ridge_steps: np.ndarray  # int64[3], walks that shaped it
     slab: np.ndarray  # int64[n], 1 in the slab, 0 in the spike (nothing without a continuous spike)
-    tallies: np.ndarray  # int64[11, 2], attempts and acceptances after tuning
+    tallies: np.ndarray  # int64[12, 2], attempts and acceptances after tuning
     function: np.ndarray  # float64[1 + m + n], see corrected moves (nothing where none is held)
     site_sums: np.ndarray  # float64[3, n], what the next sites are made of (nothing likewise)
-    log_ratio: np.ndarray  # float64[1], estimated log of the evidence over Laplace's
 
 
 class DoublySparseDraws(NamedTuple):
@@ -115,6 +115,7 @@ class DoublySparseSettings(NamedTuple):
     swaps: int
     walks: int
     moves: int
+    blocks: int
     scans: int
     directions: np.ndarray  # int64[d], slices to make, by their row in DIRECTIONS
     function_moves: bool
@@ -214,6 +215,10 @@ def sweep_once(rng, state, work, prior, settings, tuning):
         move_active_set(
             rng, factor, work.basis, work.unused, settings.log_weights, settings.candidates,
             settings.moves, settings.candidates[:0], state.tallies,
+        )  # fmt: skip
+        move_blocks(
+            rng, factor, work.basis, work.unused, settings.log_weights, settings.candidates,
+            settings.blocks, state.tallies[BLOCK],
         )  # fmt: skip
     for d in settings.directions:
         step = slice_scales(

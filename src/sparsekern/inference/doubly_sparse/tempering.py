@@ -58,10 +58,9 @@ class TemperedState(NamedTuple):
     log_ridge: np.ndarray
     ridge_steps: np.ndarray
     slab: np.ndarray
-    tallies: np.ndarray  # int64[11, 2], of the coldest alone
+    tallies: np.ndarray  # int64[12, 2], of the coldest alone
     function: np.ndarray
     site_sums: np.ndarray
-    log_ratio: np.ndarray
 
 
 @jit

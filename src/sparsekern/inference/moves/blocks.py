@@ -25,7 +25,7 @@ from ...linalg.active_moves import value_removal
 from ...linalg.whitened_factor import FORM
 from .active_set import draw_inactive
 
-_SIZES = 5  # blocks have 2, 4, .. 32 vectors
+SIZES = 5  # blocks have 2, 4, .. 32 vectors
 
 
 @jit
@@ -38,7 +38,7 @@ def _log_ways(n, size, count):
 
 
 @jit
-def _log_odds(n, size, count, log_weights):
+def log_odds_of_block(n, size, count, log_weights):
     """Return what a birth of ``count`` vectors has besides its Bayes factor."""
     return log_weights[size + count] - log_weights[size] + _log_ways(n, size, count)
 
@@ -53,12 +53,12 @@ def _try_birth(rng, factor, basis, length_scale, log_weights, candidates, count)
         value += value_newcomer(basis, factor, length_scale, row, column)
         commit_birth(factor, row)
         if place == 0:
-            first = value + _log_odds(n, k, 1, log_weights)
+            first = value + log_odds_of_block(n, k, 1, log_weights)
             taken = math.log(rng.random()) < first
             if not taken:
                 break
     if taken:
-        taken = math.log(rng.random()) < value + _log_odds(n, k, count, log_weights) - first
+        taken = math.log(rng.random()) < value + log_odds_of_block(n, k, count, log_weights) - first
     if not taken:  # columns behind the last one are free for the next newcomer: no more to undo
         for a in range(k, factor.n_active[0]):
             factor.position[factor.rows[a]] = -1
@@ -78,8 +78,8 @@ def _try_death(rng, factor, log_weights, candidates, count):
     chosen = chosen[:count]
     value_removal(factor, chosen, k, gains)
     left = k - count
-    first = gains[count - 2] - gains[count - 1] + _log_odds(n, left, 1, log_weights)
-    others = _log_odds(n, left, count, log_weights) - gains[count - 1] - first
+    first = gains[count - 2] - gains[count - 1] + log_odds_of_block(n, left, 1, log_weights)
+    others = log_odds_of_block(n, left, count, log_weights) - gains[count - 1] - first
     if not (math.log(rng.random()) < -others and math.log(rng.random()) < -first):
         return False
     chosen.sort()
@@ -98,7 +98,7 @@ def move_blocks(rng, factor, basis, length_scale, log_weights, candidates, moves
     for _ in range(moves):
         if factor.abandoned[0] != 0:
             break
-        count = 2 << rng.integers(0, _SIZES)
+        count = 2 << rng.integers(0, SIZES)
         birth = rng.random() < 0.5
         k = factor.n_active[0]
         tally[0] += 1

@@ -46,7 +46,7 @@ def _write_proposal(basis, factor, spare, sums, other_sums, row, victim):
 
 
 @jit
-def _take_set(factor, spare, sums, other_sums):
+def take_set(factor, spare, sums, other_sums):
     """Make the proposal, its active set included, the present state."""
     for a in range(factor.n_active[0]):
         factor.position[factor.rows[a]] = -1
@@ -54,11 +54,14 @@ def _take_set(factor, spare, sums, other_sums):
     for a in range(spare.n_active[0]):
         factor.rows[a] = spare.rows[a]
         factor.position[spare.rows[a]] = a
+        for b in range(a):
+            factor.prior_root[a, b] = 0.0
+        factor.prior_root[a, a] = 1.0  # moves of single vectors value them by it
     take_proposal(factor, spare, sums, other_sums)
 
 
 @jit
-def _keep_set(factor, spare):
+def keep_set(factor, spare):
     """Give the spare factor the active set of the present state again."""
     spare.n_active[0] = factor.n_active[0]
     for a in range(factor.n_active[0]):
@@ -122,6 +125,6 @@ def move_vectors(
         if math.log(rng.random()) < ratio:
             tallies[kind, 1] += 1
             evidence = value
-            _take_set(factor, spare, sums, other_sums)
-        _keep_set(factor, spare)
+            take_set(factor, spare, sums, other_sums)
+        keep_set(factor, spare)
     return evidence

@@ -22,11 +22,13 @@ from tables import Row
 
 Options = dict[str, Any]
 _LATENT = {
-    "moves__active_set": 10_000, "moves__joint": 10_000, "moves__latent_scans": 1_000,
+    "moves__active_set": 10_000, "moves__blocks": 10_000, "moves__joint": 10_000,
+    "moves__latent_scans": 1_000,
 }  # fmt: skip
 _FEATURES = {
-    "moves__active_set": 10_000, "moves__latent_scans": 1_000, "moves__features": 10_000,
-    "moves__swaps": 10_000, "moves__pairs": 10_000, "moves__length_scales": 1_000,
+    "moves__active_set": 10_000, "moves__blocks": 10_000, "moves__latent_scans": 1_000,
+    "moves__features": 10_000, "moves__swaps": 10_000, "moves__pairs": 10_000,
+    "moves__length_scales": 1_000,
 }  # fmt: skip
 _GKM = {
     "GKMClassifier": _LATENT,

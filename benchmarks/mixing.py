@@ -206,7 +206,7 @@ def measure(
         if name.split(": ")[-1] in _OF_FILES and data_folder() is None:
             print(f"{name}: the folder of data is not there", flush=True)
             continue
-        with parallel_config(n_jobs=n_jobs, inner_max_num_threads=1):
+        with parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1):
             done = Parallel()(delayed(_fit)(name, number) for number in range(fits))
         rows.append(_summary(name, done))
         print(rows[-1], flush=True)

@@ -3,7 +3,7 @@
 The floor is what no sweep of this model can do without: one Cholesky factorisation of a k x k
 matrix, one triangular solve with n right sides and two products of an n x k matrix with a vector,
 straight from LAPACK and BLAS. The sweep is the default one with a fixed width: 10 active-set moves,
-3 latent scans, every other sweep the size of the function, every sixth a joint move; it is timed
+3 latent scans, every other sweep the size of the function, every third a joint move; it is timed
 with its share of rebuilds (one in 50 sweeps) and with a stored draw each. A size prior holds the
 chain at its largest size, where 7 of 10 moves are swaps, the dearest kind. Sweeps and floors
 alternate on one thread; a figure is the median over rounds of 50 sweeps, in processor time. Steps

@@ -84,9 +84,9 @@ def list_steps(chains: OurChains) -> list[Step]:
     )  # fmt: skip
     joint = (
         rng, factor, work.stand_in, sampler.basis, state.length_scale, sampler.prior,
-        settings.log_weights, settings.candidates, settings.joint_moves, work.data, state.sites,
-        state.slice_width, work.root, work.projected, memory.coefficients, memory.fitted,
-        work.proposal, work.unused,
+        settings.log_weights, settings.candidates, settings.joint_moves, 3 * settings.blocks,
+        work.data, state.sites, state.slice_width, work.root, work.projected, memory.coefficients,
+        memory.fitted, work.proposal, work.unused,
     )  # fmt: skip
     return [
         (f"{settings.moves} active-set moves", move_active_set, move, 1),

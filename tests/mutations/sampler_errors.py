@@ -6,6 +6,7 @@ FROZEN = "numerics/generalized_kernel/test_frozen_adaptation.py"
 LIMIT = "numerics/generalized_kernel/test_largest_active_set.py"
 FEATURES = "numerics/doubly_sparse/test_feature_moves.py"
 COLLAPSED = "numerics/doubly_sparse/test_collapsed.py"
+MATCHED = "numerics/doubly_sparse/test_matched_sites.py"
 LAPLACE = "numerics/doubly_sparse/test_laplace_moves.py"
 IDENTITIES = "numerics/doubly_sparse/test_identities.py"
 INVARIANCE = "numerics/generalized_kernel/test_move_invariance.py"
@@ -308,10 +309,42 @@ SAMPLERS = [
     Mutation(
         "collapsed-sweep-always-taken",
         "inference/doubly_sparse/collapsed_sweep.py",
-        "if sweep == 0 or math.log(rng.random()) < ratio - held:",
+        "if annealing or math.log(rng.random()) < ratio - held:",
         "if True:",
         "Laplace's evidence alone would decide",
         f"{COLLAPSED} -k not_taken",
+    ),
+    Mutation(
+        "collapsed-part-keeps-refused-estimate",
+        "inference/doubly_sparse/collapsed_sweep.py",
+        "rebuild_features(basis, factor, sums), held",
+        "rebuild_features(basis, factor, sums), ratio",
+        "the next part of the sweep is compared with a state that was not taken",
+        f"{COLLAPSED} -k not_taken",
+    ),
+    Mutation(
+        "annealing-goes-on-from-the-last",
+        "inference/doubly_sparse/collapsed_sweep.py",
+        "if value > state.best[0]:",
+        "if True:",
+        "two annealings of three are for nothing",
+        f"{COLLAPSED} -k best_end",
+    ),
+    Mutation(
+        "annealing-forgets-the-prior-of-widths",
+        "inference/doubly_sparse/collapsed_sweep.py",
+        "value -= state.bandwidths[place]",
+        "value -= 0.0",
+        "ends are compared by their likelihood where widths differ",
+        f"{COLLAPSED} -k prior_of_an_end",
+    ),
+    Mutation(
+        "matched-sites-cavity-keeps-the-site",
+        "inference/moves/matched_sites.py",
+        "cavity = 1.0 / variance - precision[i]",
+        "cavity = 1.0 / variance - 0.5 * precision[i]",
+        "half of a row's own site counts twice: estimates stay unbiased and become noisy",
+        f"{MATCHED} -k dense_matrices",
     ),
     Mutation(
         "smooth-hinge-left-uncorrected",

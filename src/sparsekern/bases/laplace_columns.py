@@ -57,8 +57,11 @@ class LaplaceColumns(NamedTuple):
 
 
 @jit
-def _write_function(factor, alpha, fitted):
-    """Write the whitened coefficients at the mode of the factor's sites, and their function."""
+def write_mean(factor, alpha, fitted):
+    """Write the whitened coefficients by the factor's sites, and their function.
+
+    Returns the columns' deviations.
+    """
     q = count_columns(factor)
     scale = factor.short[2]
     write_column_scales(factor, factor.variances, q, scale)
@@ -66,6 +69,7 @@ def _write_function(factor, alpha, fitted):
         alpha[a] = factor.projected[0, a]
     solve_lower_transposed(factor.root, q + 1, alpha)
     function_of(factor, alpha, scale, fitted)
+    return scale
 
 
 @jit
@@ -128,7 +132,7 @@ def find_mode(data, factor):
     for step in range(_MOST_STEPS):
         refresh_products(factor)
         log_root, _ = refactor(factor)
-        _write_function(factor, alpha, fitted)
+        write_mean(factor, alpha, fitted)
         distance = math.inf
         if step > 0:
             distance = 0.0

@@ -54,9 +54,15 @@ def response_terms(code, y, f, last, freedom):
 
 
 @jit
+def has_smooth_terms(code):
+    """Tell whether the terms are those of a smooth law in place of one with a corner."""
+    return code == HINGE
+
+
+@jit
 def log_density(code, y, f, last, freedom):
     """Return log p(y | f) itself: that of the terms, but for the hinge, whose terms are smooth."""
-    if code == HINGE:
+    if has_smooth_terms(code):
         return hinge_log_density(y, f)
     return response_terms(code, y, f, last, freedom)[0]
 

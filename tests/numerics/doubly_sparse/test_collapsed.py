@@ -257,24 +257,35 @@ def test_a_wrong_estimate_is_noticed(mistake):
     assert _estimate_scores("hinge", [2], record).max() > 6
 
 
-def _run_with(monkeypatch, sweep):
-    wrong = rewritten(collapsed_sweep.run_collapsed, "True", "True", _sweep=sweep)
+def _run_with(monkeypatch, part):
+    """Run chains whose parts of a sweep are ``part``."""
+    sweep = recompiled(collapsed_sweep._sweep, _move_part=part)
+    wrong = recompiled(collapsed_sweep.run_collapsed, _sweep=sweep)
     monkeypatch.setattr(sampler, "run_collapsed", wrong)
 
 
-WRONG_SWEEPS = {
+_BACK = "unpack_state(before, state)"
+WRONG_PARTS = {
     "always taken": ("math.log(rng.random()) < ratio - held", "True"),
-    "vectors stay": ("_go_back(state, before)", "state.function[:] = before.function"),
+    "vectors stay": (
+        _BACK,
+        "rows, count = state.rows.copy(), state.n_active[0]\n    "
+        f"{_BACK}\n    state.rows[:] = rows\n    state.n_active[0] = count",
+    ),
     "function stays": (
-        "_go_back(state, before)", "_go_back(state, before._replace(function=state.function))"
+        _BACK, f"function = state.function.copy()\n    {_BACK}\n    state.function[:] = function"
+    ),
+    "estimate of the refused": (
+        "rebuild_features(basis, factor, sums), held",
+        "rebuild_features(basis, factor, sums), ratio",
     ),
 }  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mistake", WRONG_SWEEPS)
+@pytest.mark.parametrize("mistake", WRONG_PARTS)
 def test_a_wrong_sweep_is_noticed(mistake, monkeypatch):
-    _run_with(monkeypatch, rewritten(collapsed_sweep._sweep, *WRONG_SWEEPS[mistake]))
+    _run_with(monkeypatch, rewritten(collapsed_sweep._move_part, *WRONG_PARTS[mistake]))
     z = compare("hinge", sweeps=100_000, blocks=60)
     assert max(map(abs, z.values())) > 6
 
@@ -282,7 +293,7 @@ def test_a_wrong_sweep_is_noticed(mistake, monkeypatch):
 @pytest.mark.slow
 def test_a_hinge_corrected_by_the_smooth_one_is_noticed(monkeypatch):
     wrong = _wrong_estimate("smooth hinge")
-    _run_with(monkeypatch, recompiled(collapsed_sweep._sweep, estimate_ratio=wrong))
+    _run_with(monkeypatch, recompiled(collapsed_sweep._move_part, estimate_ratio=wrong))
     z = compare("hinge", sweeps=400_000, blocks=200)
     assert max(map(abs, z.values())) > 6
 
@@ -324,12 +335,12 @@ def _never(rng, data, factor, evidence, pairs, function):
 
 def test_a_sweep_that_is_not_taken_leaves_everything(monkeypatch):
     """Estimates that cannot win: the state stays; its coefficients move by their own law."""
-    _run_with(monkeypatch, recompiled(collapsed_sweep._sweep, estimate_ratio=_never))
+    _run_with(monkeypatch, recompiled(collapsed_sweep._move_part, estimate_ratio=_never))
     made = make_sampler(Logit(), FEATURES, _response("logit"), BASE)
     plan, rngs = Plan(20, 50, 1), generators(7)
     state, draws = made.start(rngs[0], 1), made.allocate(plan)
     work = made.open(state)
-    state.sweep[0] = 1  # the first is always taken
+    state.sweep[0] = 10  # the first and those of an annealing are always taken
     made.advance(rngs, state, work, draws, 20, plan, True)
     before = type(state)(*(part.copy() for part in state))
     made.advance(rngs, state, work, draws, 70, plan, False)
@@ -338,7 +349,7 @@ def test_a_sweep_that_is_not_taken_leaves_everything(monkeypatch):
         # sites are looked for anew, from where they are
         now, then = getattr(state, name)[:size], getattr(before, name)[:size]
         assert_allclose(now, then, rtol=1e-9 if name in ("response", "precision") else 0.0)
-    assert state.tallies[9].tolist() == [50, 0]
+    assert state.tallies[9].tolist() == [150, 0]  # three parts a sweep
     assert np.ptp(draws.n_active) == 0 and len(np.unique(draws.intercept)) == 50
 
 
@@ -411,3 +422,48 @@ def test_a_wrong_renewal_is_noticed(mistake):
                 functions[t + 1] = functions[t]
 
     assert _renewal_scores("hinge", [2], record, pairs=2, count=400_000).max() > 6
+
+
+def test_annealings_fill_the_first_half_of_tuning():
+    places = [collapsed_sweep._place_in_annealing(sweep, 14) for sweep in range(20)]
+    assert places == [(0, 2), (1, 2)] * 3 + [(0, 0)] * 14
+    assert {collapsed_sweep._place_in_annealing(sweep, 11) for sweep in range(11)} == {(0, 0)}
+
+
+def test_a_chain_goes_on_from_the_best_end_of_its_annealings():
+    made = make_sampler(Logit(), FEATURES, _response("logit"), BASE)
+    state = made.start(generators(3)[0], 1)
+    rng, ends = np.random.default_rng(8), []
+    for place, evidence in enumerate([-3.0, -1.0, -2.0]):
+        state.n_active[0], state.n_features[0] = place + 1, 2
+        for part in (state.rows, state.features):
+            part[:] = rng.permutation(len(part))
+        for part in (
+            state.variances, state.bandwidths, state.response, state.precision, state.function
+        ):  # fmt: skip
+            part[:] = rng.random(part.shape)
+        # the prior of a state must not make up for the evidence here
+        state.bandwidths[:], state.variances[1] = 0.5, 2.0
+        ends.append(type(state)(*(part.copy() for part in state)))
+        collapsed_sweep._keep_best(
+            state, evidence - made.settings.log_weights[place + 1], made.model.prior,
+            made.settings, place == 2,
+        )  # fmt: skip
+    for name in set(state._fields) - {"best"}:
+        assert_array_equal(getattr(state, name), getattr(ends[1], name), err_msg=name)
+
+
+def test_the_prior_of_an_end_of_an_annealing():
+    """Against the densities of the specification; constants do not count."""
+    made = make_sampler(Logit(), FEATURES, _response("logit"), BASE)
+    state = made.start(generators(3)[0], 1)
+    state.rows[:3], state.features[:] = [0, 2, 3], [2, 0, 1]
+    shape, rate = BASE["slab_prior"]
+    found = []
+    for size, count, eta, nu in [(1, 1, 0.3, 2.0), (3, 2, 1.7, 0.4), (2, 3, 0.9, 9.0)]:
+        state.n_active[0], state.n_features[0] = size, count
+        state.bandwidths[:], state.variances[1] = eta, nu
+        value = size * np.log(0.35 / 0.65) + count * np.log(0.4 / 0.6) - count * eta
+        value += -shape * np.log(nu) - rate / nu  # of log nu, as chains walk on it
+        found.append(collapsed_sweep._log_prior(state, made.model.prior, made.settings) - value)
+    assert_allclose(found, found[0], atol=1e-10)

@@ -80,7 +80,7 @@ def _move_all(rng, state, work, basis, prior, settings, which, active, scale, g,
         elif which == 8:
             taken += move_through_stand_in(
                 rng, work.factor, work.stand_in, basis, state.length_scale, prior,
-                settings.log_weights, settings.candidates, 3, work.data, state.sites,
+                settings.log_weights, settings.candidates, 3, 2, work.data, state.sites,
                 state.slice_width, work.root, work.projected, work.memory.coefficients,
                 work.memory.fitted, work.proposal, work.unused,
             )  # fmt: skip

@@ -108,7 +108,7 @@ class GKMMoves(Settings):
         compiled.
     joint : int, default=30
         Birth, death and swap moves inside one joint move of active set, scales and latent function,
-        made every sixth sweep; 0 leaves it out. It is left out, too, for kernels that are not
+        made every third sweep; 0 leaves it out. It is left out, too, for kernels that are not
         compiled on more than about 5,800 rows.
     latent_scans : int, default=3
         Scans of the latent variables.

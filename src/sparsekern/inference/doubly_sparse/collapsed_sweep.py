@@ -13,69 +13,40 @@ by a fair coin, in reverse order is reversible under :math:`\tilde m p`, so that
 of the present state is made anew before each sweep, around the coefficients that the chain holds,
 so that a lucky one holds nothing up.
 
-In the first half of tuning the likelihood is raised to a power that rises from .05 to one: modes
-that lie a hundred nats below the best are then no traps, and most chains find the same one.
+The first half of tuning is three annealings: the likelihood is raised to a power that rises from
+.05 to one, so that modes that lie a hundred nats below the best are no traps, and every sweep is
+taken, so that a state for which Laplace's evidence is far too low does not hold the chain. Nine of
+ten annealings end near the best mode where one feature alone says nothing; a chain goes on from the
+best of its three ends.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..._jit import jit, jit_apart
 from ...bases.feature_columns import rebuild_features
+from ...bases.laplace_columns import load_mode
+from ...priors.scales import log_density_of_scale
 from ..moves.evidence_estimate import estimate_ratio, renew_ratio
 from ..moves.features import swap_features, toggle_features, toggle_pairs, walk_at_random
 from ..moves.kept_draw import store_held_function
 from ..moves.laplace_blocks import move_vector_blocks
 from ..moves.laplace_slab import walk_slab
 from ..moves.laplace_vectors import move_vectors
+from ..moves.matched_sites import match_moments
 from ..moves.ridge import walk_ridge
+from .packed_state import pack_state, packed_size, unpack_state
 from .sweep import BLOCK, RIDGE, store_features
 
-_TOGGLES, _PAIRS, _SWAPS, _WALKS, _RIDGE, _VECTORS, _BLOCKS, _SLAB = range(8)
+_TOGGLES, _PAIRS, _SWAPS, _VECTORS, _BLOCKS, _WALKS, _RIDGE, _SLAB = range(8)
+_PARTS = np.array([_TOGGLES, _VECTORS, _WALKS, 8])  # first moves of the parts of a sweep
 _CORRECTED = 9  # row of the tallies
 _PAIRS_OF_DRAWS = 64
 _SLIDES = 2  # of the coefficients that the chain holds
-_LEAST_POWER = 0.05
-
-
-class _Before(NamedTuple):
-    """A state to go back to."""
-
-    n_active: int
-    rows: np.ndarray
-    n_features: int
-    features: np.ndarray
-    bandwidths: np.ndarray
-    variances: np.ndarray
-    response: np.ndarray
-    precision: np.ndarray
-    function: np.ndarray
-
-
-@jit
-def _remember(state):
-    return _Before(
-        state.n_active[0], state.rows.copy(), state.n_features[0], state.features.copy(),
-        state.bandwidths.copy(), state.variances.copy(), state.response.copy(),
-        state.precision.copy(), state.function.copy(),
-    )  # fmt: skip
-
-
-@jit
-def _go_back(state, before):
-    state.n_active[0] = before.n_active
-    state.rows[:] = before.rows
-    state.n_features[0] = before.n_features
-    state.features[:] = before.features
-    state.bandwidths[:] = before.bandwidths
-    state.variances[:] = before.variances
-    state.response[:] = before.response
-    state.precision[:] = before.precision
-    state.function[:] = before.function
+_ANNEALINGS, _LEAST_POWER = 3, 0.05
 
 
 @jit_apart
@@ -127,35 +98,78 @@ def _move(which, rng, state, basis, factor, spare, sums, other, evidence, prior,
 
 
 @jit_apart
-def _sweep(rng, state, basis, factor, spare, sums, other, prior, settings, tune):
-    """Carry out one sweep; the state holds its function afterwards."""
-    sweep = state.sweep[0]
-    tuning = sweep < tune
-    evidence = rebuild_features(basis, factor, sums)
-    held = renew_ratio(rng, basis.data, factor, evidence, _PAIRS_OF_DRAWS, _SLIDES, state.function)
-    before = _remember(state)
+def _move_part(
+    rng, state, basis, factor, spare, sums, other, evidence, held, prior, settings, part, tuning,
+    annealing,
+):  # fmt: skip
+    """Make the moves of one part of a sweep; return log evidence and the estimate of its rest."""
+    before = np.empty(packed_size(state))
+    pack_state(state, before)
     spare.n_active[0] = factor.n_active[0]
     spare.rows[:] = factor.rows
+    first, end = _PARTS[part], _PARTS[part + 1]
     forward = rng.random() < 0.5
-    for place in range(8):
-        which = place if forward else 7 - place
+    for place in range(end - first):
+        which = first + place if forward else end - 1 - place
         evidence = _move(
             which, rng, state, basis, factor, spare, sums, other, evidence, prior, settings, tuning
         )
+    match_moments(basis.data, factor)
     ratio = estimate_ratio(rng, basis.data, factor, evidence, _PAIRS_OF_DRAWS, state.function)
     state.tallies[_CORRECTED, 0] += 1
-    if sweep == 0 or math.log(rng.random()) < ratio - held:
+    if annealing or math.log(rng.random()) < ratio - held:
         state.tallies[_CORRECTED, 1] += 1
-    else:
-        _go_back(state, before)
-    return evidence
+        return load_mode(basis, factor), ratio
+    unpack_state(before, state)
+    return rebuild_features(basis, factor, sums), held
+
+
+@jit_apart
+def _sweep(
+    rng, state, basis, factor, spare, sums, other, prior, settings, tuning, annealing
+):  # fmt: skip
+    """Carry out one sweep; return the estimated log evidence of the state, which has a function."""
+    evidence = rebuild_features(basis, factor, sums)
+    match_moments(basis.data, factor)
+    held = renew_ratio(rng, basis.data, factor, evidence, _PAIRS_OF_DRAWS, _SLIDES, state.function)
+    evidence = load_mode(basis, factor)
+    for part in range(_PARTS.shape[0] - 1):
+        evidence, held = _move_part(
+            rng, state, basis, factor, spare, sums, other, evidence, held, prior, settings, part,
+            tuning, annealing,
+        )  # fmt: skip
+    return evidence + held
 
 
 @jit
-def _power(sweep, tune):
-    """Return the power of the likelihood in a sweep."""
-    half = tune >> 1
-    return _LEAST_POWER ** (1.0 - sweep / half) if sweep < half else 1.0
+def _log_prior(state, prior, settings):
+    """Return the log prior density of a state, constants apart."""
+    value = settings.log_weights[state.n_active[0]] + settings.log_odds * state.n_features[0]
+    for place in range(state.n_features[0]):
+        value -= state.bandwidths[place]
+    if settings.directions.shape[0] > 0:
+        value += log_density_of_scale(prior, -math.log(state.variances[1]))
+    return value
+
+
+@jit
+def _place_in_annealing(sweep, tune):
+    """Return a sweep's place in its annealing and the length of one; no length: there is none."""
+    length = (tune >> 1) // _ANNEALINGS
+    if length < 2 or sweep >= _ANNEALINGS * length:
+        return 0, 0
+    return sweep % length, length
+
+
+@jit
+def _keep_best(state, value, prior, settings, last):
+    """Keep the end of an annealing if it is the best so far; go on from the best after the last."""
+    value += _log_prior(state, prior, settings)
+    if value > state.best[0]:
+        state.best[0] = value
+        pack_state(state, state.best[1:])
+    elif last:
+        unpack_state(state.best[1:], state)
 
 
 @jit
@@ -165,13 +179,17 @@ def run_collapsed(rng, state, work, prior, settings, draws, stop, tune, thin):
         sweep = state.sweep[0]
         if sweep == tune:
             state.tallies[:] = 0
-        power, weight = _power(sweep, tune), work.basis.data.weight
+        place, length = _place_in_annealing(sweep, tune)
+        power = _LEAST_POWER ** (1.0 - place / (length - 1)) if length > 0 else 1.0
+        weight = work.basis.data.weight
         for i in range(weight.shape[0]):
             weight[i] = power * settings.row_weights[i]
         evidence = _sweep(
             rng, state, work.basis, work.factor, work.spare, work.sums, work.other_sums, prior,
-            settings, tune,
+            settings, sweep < tune, sweep == 0 or length > 0,
         )  # fmt: skip
+        if length > 0 and place == length - 1:
+            _keep_best(state, evidence, prior, settings, sweep + 1 == _ANNEALINGS * length)
         draws.size_trace[sweep] = state.n_active[0]
         draws.features_trace[sweep] = state.n_features[0]
         kept = sweep - tune + 1

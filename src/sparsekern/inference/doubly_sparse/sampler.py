@@ -19,6 +19,7 @@ from .collapsed_sweep import run_collapsed
 from .continuous_spike import run_continuous_spike
 from .corrected_sweep import run_corrected
 from .first_feature import single_feature_evidence
+from .packed_state import packed_size
 from .sweep import (
     MOVES,
     DoublySparseDraws,
@@ -209,7 +210,10 @@ class DoublySparseSampler:
             tallies=np.zeros((len(MOVES), 2), np.int64),
             function=np.zeros(1 + self._largest + n if self._holds_function else 0),
             site_sums=np.zeros((3, n if self._corrected else 0)),
+            best=np.zeros(0),
         )
+        if self._collapsed:
+            state = state._replace(best=np.full(1 + packed_size(state), -np.inf))
         self._start_features(rng, chain, state)
         return state
 

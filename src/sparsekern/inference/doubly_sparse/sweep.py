@@ -62,6 +62,7 @@ class DoublySparseState(NamedTuple):
     tallies: np.ndarray  # int64[12, 2], attempts and acceptances after tuning
     function: np.ndarray  # float64[1 + m + n], see corrected moves (nothing where none is held)
     site_sums: np.ndarray  # float64[3, n], what the next sites are made of (nothing likewise)
+    best: np.ndarray  # float64[1 + packed_size], best end of an annealing (nothing likewise)
 
 
 class DoublySparseDraws(NamedTuple):

@@ -61,6 +61,7 @@ class TemperedState(NamedTuple):
     tallies: np.ndarray  # int64[12, 2], of the coldest alone
     function: np.ndarray
     site_sums: np.ndarray
+    best: np.ndarray
 
 
 @jit

@@ -27,6 +27,7 @@ from ...linalg.factor_columns import refresh_products
 from ...linalg.whitened_factor import copy_active_set, refactor
 from ...linalg.whitened_response import draw_coefficients
 from .active_set import move_active_set
+from .blocks import move_blocks
 from .scales import DIRECTIONS, slice_scales
 
 _LEAST_PRECISION = 1e-4  # of a site: rows far on their side have next to none
@@ -70,8 +71,8 @@ def _site_log_likelihood(sites, fitted):
 
 @jit_apart
 def move_through_stand_in(
-    rng, factor, stand_in, basis, length_scale, prior, log_weights, candidates, moves, data, sites,
-    widths, root, projected, coefficients, fitted, proposal, unused,
+    rng, factor, stand_in, basis, length_scale, prior, log_weights, candidates, moves, blocks, data,
+    sites, widths, root, projected, coefficients, fitted, proposal, unused,
 ):  # fmt: skip
     """Try one joint move; return whether it was taken. The factor is left exact.
 
@@ -102,9 +103,17 @@ def move_through_stand_in(
     for d in range(2):  # g, eta
         slice_scales(rng, stand_in, prior, DIRECTIONS[d], widths[d], root, projected)
     refactor(stand_in)
-    move_active_set(
-        rng, stand_in, basis, length_scale, log_weights, candidates, moves, candidates[:0], unused
-    )
+    singles_first = rng.random() < 0.5  # in either order with equal probability: reversible
+    for turn in range(2):
+        if (turn == 0) == singles_first:
+            move_active_set(
+                rng, stand_in, basis, length_scale, log_weights, candidates, moves, candidates[:0],
+                unused,
+            )  # fmt: skip
+        else:
+            move_blocks(
+                rng, stand_in, basis, length_scale, log_weights, candidates, blocks, unused[0]
+            )
     for d in range(1, -1, -1):
         slice_scales(rng, stand_in, prior, DIRECTIONS[d], widths[d], root, projected)
     refactor(stand_in)

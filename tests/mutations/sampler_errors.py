@@ -189,8 +189,8 @@ SAMPLERS = [
     Mutation(
         "pair-counted-once",
         "inference/moves/features.py",
-        "ratio = 2.0 * log_odds if entering else -2.0 * log_odds",
-        "ratio = log_odds if entering else -log_odds",
+        "ratio = 2.0 * log_odds\n",
+        "ratio = log_odds\n",
         "two features enter, each with its prior odds",
         f"{FEATURES} -k 'bandwidths and rbf'",
     ),
@@ -272,6 +272,14 @@ SAMPLERS = [
         "ratio = log_odds + math.log(back * (p - size) / entry)",
         "ratio = log_odds + math.log(back * (size + 1) / entry)",
         "a newcomer is drawn from those outside, a feature to leave out from those inside",
+        f"{FEATURES} -k 'bandwidths and rbf'",
+    ),
+    Mutation(
+        "newcomer-judged-as-if-from-the-prior",
+        "inference/moves/features.py",
+        "            ratio += _log_prior_to_proposal(change)\n",
+        "",
+        "half of the newcomers have smaller bandwidths than the prior gives them",
         f"{FEATURES} -k 'bandwidths and rbf'",
     ),
     Mutation(

@@ -4,13 +4,14 @@ The prior: feature l is included with probability :math:`\pi`, and then its band
 :math:`\eta_l\sim Exp(1)`. With m the evidence given everything else:
 
 - take in a feature, or leave one out, by a fair coin (at either end of the prior there is no
-  choice): a newcomer is drawn uniformly from those outside and gets a bandwidth from the prior,
-  which cancels, so that from s to s + 1 of p features the acceptance ratio is :math:`\Delta\log
-  m+\log\frac\pi{1-\pi}+\log\frac{P_{out}(s+1)\,(p-s)}{P_{in}(s)\,(s+1)}`, and its inverse
+  choice): a newcomer is drawn uniformly from those outside and gets a bandwidth from
+  :math:`q=\frac12Exp(1)+\frac12Exp(8)`, as features that come and go matter little, so that from s
+  to s + 1 of p features the acceptance ratio is :math:`\Delta\log m+\log\frac\pi{1-\pi}
+  +\log\frac{P_{out}(s+1)\,(p-s)}{P_{in}(s)\,(s+1)}-\eta_l-\log q(\eta_l)`, and its inverse
   back. Drawn uniformly from all features, those inside would hardly ever be tried;
 - toggle two features at once, a pair drawn from a list made beforehand of pairs that may matter
   only together (:mod:`.feature_pairs`), if both are included or both excluded: :math:`\Delta\log
-  m\pm2\log\frac\pi{1-\pi}`;
+  m\pm\sum(\log\frac\pi{1-\pi}-\eta-\log q(\eta))`;
 - swap an included feature k for an excluded one l, which takes over the bandwidth: l is drawn
   from all excluded ones, :math:`\Delta\log m`, or, every other time, from the :math:`d_k`
   neighbours of k in a graph of correlated features, :math:`\Delta\log m+\log d_k-\log d_l`
@@ -36,6 +37,7 @@ from ...linalg.whitened_factor import FORM, count_columns
 ENTER, LEAVE, EXCHANGE, WALK, PAIR = range(5)
 _WALK_TARGET = 0.44
 _LOG_STEP_BOUNDS = (math.log(1e-3), math.log(5.0))
+_SMALL = 8.0  # rate of the smaller half of newcomers' bandwidths
 
 
 @jit
@@ -101,6 +103,18 @@ def _entry_probability(size, largest):
 
 
 @jit
+def _draw_bandwidth(rng):
+    bandwidth = rng.standard_exponential()
+    return bandwidth if rng.random() < 0.5 else bandwidth / _SMALL
+
+
+@jit
+def _log_prior_to_proposal(bandwidth):
+    """Return the log ratio of a bandwidth's prior density to that of :func:`_draw_bandwidth`."""
+    return -math.log(0.5 + 0.5 * _SMALL * math.exp((1.0 - _SMALL) * bandwidth))
+
+
+@jit
 def _draw_outside(rng, basis):
     while True:
         feature = rng.integers(0, basis.columns.shape[0])
@@ -127,15 +141,17 @@ def toggle_features(
         if rng.random() < entry:
             kind, place = ENTER, -1
             feature = _draw_outside(rng, basis)
-            change = rng.standard_exponential()
+            change = _draw_bandwidth(rng)
             back = (1.0 - _entry_probability(size + 1, largest)) / (size + 1)
             ratio = log_odds + math.log(back * (p - size) / entry)
+            ratio += _log_prior_to_proposal(change)
         else:
             kind, place = LEAVE, rng.integers(0, size)
             feature = basis.features[place]
             change = -basis.bandwidths[place]
             back = _entry_probability(size - 1, largest) / (p - size + 1)
             ratio = -log_odds + math.log(back * size / (1.0 - entry))
+            ratio -= _log_prior_to_proposal(-change)
         tallies[kind, 0] += 1
         if kind == LEAVE and size == 1:  # nothing but rounding would be left
             for a in range(factor.n_active[0]):
@@ -173,15 +189,17 @@ def toggle_pairs(
         tallies[PAIR, 0] += 1
         if entering != (second < 0) or (entering and size + 2 > basis.features.shape[0]):
             continue
-        one = rng.standard_exponential() if entering else -basis.bandwidths[first]
-        two = rng.standard_exponential() if entering else -basis.bandwidths[second]
+        one = _draw_bandwidth(rng) if entering else -basis.bandwidths[first]
+        two = _draw_bandwidth(rng) if entering else -basis.bandwidths[second]
         if not entering and size == 2:  # nothing but rounding would be left
             for a in range(factor.n_active[0]):
                 other_sums[a] = 0.0
         else:
             _shift(basis, factor, pair[0], one, sums, other_sums)
             _shift(basis, factor, pair[1], two, other_sums, other_sums)
-        ratio = 2.0 * log_odds if entering else -2.0 * log_odds
+        ratio = 2.0 * log_odds
+        ratio += _log_prior_to_proposal(abs(one)) + _log_prior_to_proposal(abs(two))
+        ratio = ratio if entering else -ratio
         value, ratio = judge_proposal(basis, rng, factor, spare, other_sums, evidence, ratio)
         if not math.log(rng.random()) < ratio:
             continue

@@ -12,13 +12,13 @@ PACKAGE = Path(__file__).parent.parent / "src" / "sparsekern"
 LEVELS = {
     "_jit": 0, "_apart": 0, "_checks": 0, "_dispatch": 0, "_threads": 0, "_memory": 0,
     "_progress": 0,
-    "random": 1, "linalg": 1,
+    "random": 1, "linalg": 1, "settings": 1,
     "kernels": 2,
     "likelihoods": 3, "bases": 3, "priors": 3,
     "predictive": 4, "model": 4, "posteriors": 4,
     "inference": 5,
     "estimators": 6, "diagnostics": 6, "composites": 6,
-    "plotting": 7, "datasets": 7, "settings": 7,
+    "plotting": 7, "datasets": 7,
 }  # fmt: skip
 
 

@@ -1,8 +1,10 @@
-"""Shared checks and the sentences they raise: argument, value, remedy."""
+"""Shared checks and the sentences they raise, argument, value, remedy; warnings."""
 
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -63,3 +65,12 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
             return choice
     options = ", ".join(repr(choice) for choice in choices)
     raise ValueError(f"{name} must be one of {options}; got {value!r}.")
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, pointing at the line outside of this package that called."""
+    frame, level = sys._getframe(1), 2
+    inside = ("sparsekern.", "sklearn.callback", "contextlib")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(inside):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 import sparsekern
 from sparsekern import GKMClassifier, GKMRegressor, settings
 from sparsekern.estimators.shared.estimator import Estimator
-from sparsekern.estimators.shared.settings import Settings
 from sparsekern.settings import GKMPriors, GKMRegressionPriors
+from sparsekern.settings.group import Settings
 
 ESTIMATORS = {name: getattr(sparsekern, name) for name in sparsekern.__all__ if name[0].isupper()}
 GROUPS = {name: getattr(settings, name) for name in settings.__all__}

@@ -30,9 +30,9 @@ from sparsekern import (
     SparseGPClassifier,
 )
 from sparsekern._progress import TextProgress
-from sparsekern.estimators.shared.until_converged import resolve_draws
 from sparsekern.inference.chains import runner as chains_module
 from sparsekern.settings import GKMPriors, UntilConverged
+from sparsekern.settings.until_converged import resolve_draws
 
 
 @pytest.fixture(autouse=True)

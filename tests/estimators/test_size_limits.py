@@ -12,7 +12,6 @@ import pytest
 
 import sparsekern
 from sparsekern import _memory
-from sparsekern.estimators.shared.limits import check_count
 from sparsekern.estimators.shared.memory import bytes_of_draws
 from sparsekern.inference.chains.plan import Plan
 from sparsekern.settings import (
@@ -20,6 +19,7 @@ from sparsekern.settings import (
     ProjectionPrediction,
     VectorMachineSearch,
 )
+from sparsekern.settings.limits import check_count
 
 GIB = 2**30
 RNG = np.random.default_rng(0)

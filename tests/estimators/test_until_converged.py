@@ -28,7 +28,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sparsekern.inference.chains import checkpoint as checkpoint_module
 from sparsekern.inference.chains import rounds as rounds_module
 from sparsekern.inference.chains import runner as chains_module
-from sparsekern.inference.chains.rounds import Goal, Rounds, Standing
+from sparsekern.inference.chains.rounds import Rounds, Standing
+from sparsekern.settings import UntilConverged
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +60,7 @@ def test_a_fit_that_does_not_goes_on_and_holds_no_more_than_it_may():
 
 
 def test_plans_of_rounds():
-    rounds = Rounds(30, 3, Goal(1.01, 400, 150, None))
+    rounds = Rounds(30, 3, UntilConverged(max_draws=150))
     assert rounds.first == rounds_module.Plan(30, 20, 3)
     plan, ends = rounds.first, []
     while plan is not None:

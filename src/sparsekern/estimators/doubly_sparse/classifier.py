@@ -9,6 +9,8 @@ from sklearn.base import ClassifierMixin
 from ...likelihoods._contract import WORKING
 from ...likelihoods.table import weighing
 from ...posteriors.names import row_labels
+from ...settings.doubly_sparse import DoublySparseMoves, DoublySparsePriors, DoublySparseSelection
+from ...settings.until_converged import UntilConverged
 from ..shared.class_face import (
     ClassFace,
     can_weigh,
@@ -18,10 +20,8 @@ from ..shared.class_face import (
 )
 from ..shared.documentation import documented
 from ..shared.sampled import name_data
-from ..shared.until_converged import UntilConverged
 from .model import check_parameters, fit_model
 from .selector import FeatureSelector
-from .settings import DoublySparseMoves, DoublySparsePriors, DoublySparseSelection
 
 
 @documented

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ..._checks import check_choice, check_flag
+from ..._checks import check_choice, check_flag, warn_caller
 from ...inference.doubly_sparse.active_subset import ActiveSubsetSampler
 from ...inference.doubly_sparse.collect import TrainingRows, collect
 from ...inference.doubly_sparse.sampler import DoublySparseSampler
@@ -24,12 +24,11 @@ from ...kernels.feature_sums import FEATURE_KERNELS
 from ...likelihoods._contract import Likelihood
 from ...model import DoublySparseModel
 from ...posteriors.names import Names
+from ...settings.doubly_sparse import DoublySparseMoves, DoublySparsePriors
 from ..shared.candidates import resolve_candidates
 from ..shared.runner import Runner
 from ..shared.sampled import fit_chains
-from ..shared.words import warn_caller
 from .selector import FeatureSelector
-from .settings import DoublySparseMoves, DoublySparsePriors
 
 LARGE = 2000  # rows, beyond which ``large_n`` has a say
 DICTIONARY = 300  # candidates then, or

@@ -9,19 +9,19 @@ from sklearn.base import RegressorMixin
 from ...likelihoods._contract import SAMPLED
 from ...likelihoods.table import weighing
 from ...posteriors.names import row_labels
-from ..shared.documentation import documented
-from ..shared.regressor_face import RegressorFace
-from ..shared.sampled import name_data
-from ..shared.target import Target, resolve_law
-from ..shared.until_converged import UntilConverged
-from ..shared.weights import when_to_weigh
-from .model import check_parameters, fit_model
-from .selector import FeatureSelector
-from .settings import (
+from ...settings.doubly_sparse import (
     DoublySparseRegressionMoves,
     DoublySparseRegressionPriors,
     DoublySparseSelection,
 )
+from ...settings.until_converged import UntilConverged
+from ..shared.documentation import documented
+from ..shared.regressor_face import RegressorFace
+from ..shared.sampled import name_data
+from ..shared.target import Target, resolve_law
+from ..shared.weights import when_to_weigh
+from .model import check_parameters, fit_model
+from .selector import FeatureSelector
 
 
 @documented

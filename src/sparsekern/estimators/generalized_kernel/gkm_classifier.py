@@ -9,6 +9,8 @@ from sklearn.base import ClassifierMixin
 from ...likelihoods._contract import WORKING
 from ...likelihoods.table import weighing
 from ...posteriors.names import row_labels
+from ...settings.generalized_kernel import GKMMoves, GKMPriors
+from ...settings.until_converged import UntilConverged
 from ..shared.class_face import (
     ClassFace,
     can_weigh,
@@ -19,9 +21,7 @@ from ..shared.class_face import (
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
 from ..shared.sampled import name_data
-from ..shared.until_converged import UntilConverged
 from .model import check_parameters, fit_model
-from .settings import GKMMoves, GKMPriors
 
 
 @documented

@@ -9,15 +9,15 @@ from sklearn.base import RegressorMixin
 from ...likelihoods._contract import SAMPLED
 from ...likelihoods.table import weighing
 from ...posteriors.names import row_labels
+from ...settings.generalized_kernel import GKMRegressionPriors
+from ...settings.until_converged import UntilConverged
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
 from ..shared.regressor_face import RegressorFace
 from ..shared.sampled import name_data
 from ..shared.target import Target, resolve_law
-from ..shared.until_converged import UntilConverged
 from ..shared.weights import when_to_weigh
 from .model import check_parameters, fit_model
-from .settings import GKMRegressionPriors
 
 _MOVES = 20  # of the active set in a sweep
 

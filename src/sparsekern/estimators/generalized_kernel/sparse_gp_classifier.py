@@ -12,13 +12,13 @@ from ...likelihoods import MultinomialProbit, Probit
 from ...likelihoods.multinomial_probit import contrast_matrix
 from ...posteriors.integrated_states import KernelStatePosterior
 from ...posteriors.names import row_labels
+from ...settings.generalized_kernel import GKMMoves, GKMPriors
+from ...settings.until_converged import UntilConverged
 from ..shared.class_face import ClassFace, encode_classes
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
 from ..shared.sampled import name_data
-from ..shared.until_converged import UntilConverged
 from .model import check_parameters, fit_model
-from .settings import GKMMoves, GKMPriors
 
 _RESIDUAL_STATES = 100  # of each chain that support_residual averages over
 

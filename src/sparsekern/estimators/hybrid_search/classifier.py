@@ -17,13 +17,18 @@ from ...inference.hybrid.scoring import SearchSettings
 from ...likelihoods.table import find_law
 from ...predictive.class_shares import normalized_shares
 from ...predictive.even_draws import even_draws
+from ...settings.hybrid_search import (
+    HybridPrediction,
+    HybridPriors,
+    HybridSearchOptions,
+    HybridSelection,
+)
+from ...settings.limits import check_count
 from ..shared.class_face import ClassFace, encode_classes, responses_one_vs_rest
 from ..shared.documentation import documented
-from ..shared.limits import check_count
 from .family import HybridSearchEstimator
 from .fitting import Report, fit_models, search_settings
 from .models import warn_at_limit
-from .settings import HybridPrediction, HybridPriors, HybridSearchOptions, HybridSelection
 
 REQUIRES = tuple(need | {"averaged mean"} for need in LAPLACE)
 _NOISE_PRIOR = (1.0, 1.0)  # of a parameter that these likelihoods do not have

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..._checks import check_choice, check_flag
+from ..._checks import check_choice, check_flag, warn_caller
 from ..._threads import single_blas_thread
 from ...inference.hybrid._contract import Backend
 from ...inference.hybrid.candidates import (
@@ -29,8 +29,7 @@ from ...inference.hybrid.rules import parameter_rule
 from ...inference.hybrid.scoring import Features, FittedModel, SearchSettings
 from ...inference.hybrid.search import HybridSearch
 from ...kernels.feature_sums import FEATURE_KERNELS
-from ..shared.limits import check_jobs
-from ..shared.words import warn_caller
+from ...settings.limits import check_jobs
 from .models import keep_models, warn_unless_settled, weigh_models
 
 WINDOW = 20.0

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
+from ..._checks import warn_caller
 from ...inference.hybrid.scoring import FittedModel
 from ...inference.hybrid.search import HybridSearch
-from ..shared.limits import warn_if_limited
-from ..shared.words import warn_caller
+from ...settings.limits import warn_if_limited
 
 
 def warn_unless_settled(backend: Any) -> None:

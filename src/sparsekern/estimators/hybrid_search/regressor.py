@@ -19,6 +19,12 @@ from ...inference.hybrid.laplace_backend import LaplaceBackend
 from ...inference.hybrid.scoring import SearchSettings
 from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
+from ...settings.hybrid_search import (
+    HybridPrediction,
+    HybridRegressionPriors,
+    HybridRegressionSearch,
+    HybridSelection,
+)
 from ..shared.documentation import documented
 from ..shared.inputs import validate_rows
 from ..shared.memory import check_plan
@@ -27,12 +33,6 @@ from ..shared.target import Target, resolve_law
 from .family import HybridSearchEstimator
 from .fitting import fit_models, fit_sampled, search_settings, varies
 from .models import warn_at_limit
-from .settings import (
-    HybridPrediction,
-    HybridRegressionPriors,
-    HybridRegressionSearch,
-    HybridSelection,
-)
 
 REQUIRES = (frozenset({"law", "normal noise"}), *(need | {"law"} for need in LAPLACE))
 _NOISE_PRIOR = (1.0, 0.1)

@@ -13,12 +13,17 @@ from ...inference.kernel_projection.collect import collect
 from ...inference.kernel_projection.held_out import column_factor
 from ...inference.kernel_projection.sampler import KernelProjectionSampler
 from ...posteriors.names import row_labels
+from ...settings.kernel_projection import (
+    ProjectionPrediction,
+    ProjectionPriors,
+    ProjectionSearchOptions,
+)
+from ...settings.until_converged import UntilConverged
 from ..shared.class_face import ClassFace, encode_classes
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
 from ..shared.runner import Runner
 from ..shared.sampled import fit_chains, name_data
-from ..shared.until_converged import UntilConverged
 from .parameters import (
     KERNEL,
     check_parameters,
@@ -28,7 +33,6 @@ from .parameters import (
     rows_to_learn,
 )
 from .search import decide, decided_attributes
-from .settings import ProjectionPrediction, ProjectionPriors, ProjectionSearchOptions
 
 
 @documented

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..._checks import check_choice, check_flag
+from ..._checks import check_choice, check_flag, warn_caller
 from ..._memory import require_memory
 from ...inference.feature_search.subsample import spread_rows
 from ...inference.kernel_projection.responses import RESPONSE
 from ...inference.kernel_projection.sampler import KernelProjectionSampler, Priors
-from ..shared.limits import check_count
-from ..shared.words import warn_caller
-from .settings import ProjectionPriors
+from ...settings.kernel_projection import ProjectionPriors
+from ...settings.limits import check_count
 
 SEARCHES = ("utility", "log_score")
 KERNEL = "kernel"  # in place of a number of components: the kernel matrix itself

@@ -22,10 +22,10 @@ from ...inference.multiple_kernel.output_probabilities import (
     OutputProbabilities,
 )
 from ...likelihoods.table import TABLE, offered
+from ...settings.multiple_kernel import MKLPriors
 from ..shared.class_face import ClassFace, encode_classes, responses_one_vs_rest
 from ..shared.documentation import documented
 from .model import MultipleKernelModel
-from .settings import MKLPriors
 
 
 @documented

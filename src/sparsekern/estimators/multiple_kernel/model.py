@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import check_choice, check_flag, check_positive
+from ..._checks import check_choice, check_flag, check_positive, warn_caller
 from ..._memory import require_memory
 from ...inference.multiple_kernel.fits import (
     Asked,
@@ -23,12 +23,11 @@ from ...inference.multiple_kernel.fits import (
 from ...inference.multiple_kernel.kernel_stack import KernelStack, make_kernels
 from ...inference.multiple_kernel.latent import Latent
 from ...predictive.even_draws import N_DRAWS
+from ...settings.limits import check_count
 from ..shared.candidates import resolve_candidates
 from ..shared.estimator import Estimator
 from ..shared.inputs import validate_rows
-from ..shared.limits import check_count
 from ..shared.progress import watch
-from ..shared.words import warn_caller
 
 _NUMBERS_AT_A_TIME = 4_000_000
 _WHOLE_COPIES, _COLUMN_COPIES = 3, 3  # of a kernel matrix, or of the columns, besides kernels

@@ -10,11 +10,11 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from ...likelihoods import Gaussian
 from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
+from ...settings.multiple_kernel import MKLRegressionPriors
 from ..shared.documentation import documented
 from ..shared.regressor_face import RegressorFace
 from ..shared.target import Target
 from .model import MultipleKernelModel
-from .settings import MKLRegressionPriors
 
 
 @documented

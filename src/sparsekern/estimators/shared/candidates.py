@@ -9,7 +9,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 from ...posteriors.row_map import RowMap
-from .limits import check_count
+from ...settings.limits import check_count
 
 _PASSES = 3  # over the data; the centres only have to spread
 

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from ...likelihoods._contract import Likelihood
 from ...likelihoods.table import TABLE, Requires, find_law, offered, suits
 from ...predictive.class_shares import by_class
-from .limits import check_count
+from ...settings.limits import check_count
 from .weights import Weigh, when_to_weigh
 
 _TINY = np.finfo(np.float64).tiny

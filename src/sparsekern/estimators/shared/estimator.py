@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..._memory import require_memory
 from ...posteriors.names import row_labels
 from ...posteriors.row_map import RowMap
+from ...settings.group import Settings, change_group, check_group, is_default
+from ...settings.until_converged import UntilConverged
 from .inputs import Inputs, validate_rows
-from .settings import Settings, change_group, check_group, is_default
-from .until_converged import UntilConverged
 from .weights import Weigh, map_rows
 
 

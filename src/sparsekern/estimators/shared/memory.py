@@ -8,7 +8,7 @@ from typing import Any
 from ..._memory import available_bytes, held_bytes, require_memory
 from ...inference.chains.plan import Plan, Sampler
 from ...inference.chains.runner import Chain
-from .limits import MOST_SWEEPS
+from ...settings.limits import MOST_SWEEPS
 
 _LEAST_OF_A_DRAW = 100  # bytes, of any model
 _COPIES = 4  # of the draws: those of each chain, all side by side, and what is made of them

@@ -13,8 +13,8 @@ from ..._memory import check_samples
 from ...likelihoods._contract import ResponseLaw
 from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
+from ...settings.limits import check_count
 from .inputs import validate_rows
-from .limits import check_count
 from .target import Target
 
 _N_SAMPLES = 1000  # of sample_predictive, where the posterior is not a number of draws

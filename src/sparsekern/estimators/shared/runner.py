@@ -11,18 +11,17 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ... import __version__
-from ..._checks import check_choice, check_flag
+from ..._checks import check_choice, check_flag, warn_caller
 from ...inference.chains.checkpoint import Checkpoint, check_folder, fingerprint
 from ...inference.chains.plan import Plan, Sampler
 from ...inference.chains.rounds import Rounds, Standing, move_chain, run_rounds
 from ...inference.chains.runner import Chain, ChainRun, run_chains, start_chains
 from ...inference.diagnostics import LARGEST_R_HAT, LEAST_ESS_PER_CHAIN
-from .limits import check_count, check_jobs
+from ...settings.group import Settings, check_group, is_default
+from ...settings.limits import check_count, check_jobs
+from ...settings.until_converged import resolve_draws
 from .memory import check_plan, require_draws, require_workspaces
 from .progress import watch
-from .settings import Settings, check_group, is_default
-from .until_converged import resolve_draws
-from .words import warn_caller
 
 Judge = Callable[[list[ChainRun], Plan], Standing]
 _SILENT = {"checkpoint", "n_jobs", "progress", "warm_start"}  # parameters that change no draw
@@ -58,7 +57,7 @@ class Runner:
         if isinstance(asked, int):
             self._plan = self._largest = Plan(self._tune, asked, self._thin)
         else:
-            self._rounds = Rounds(self._tune, self._thin, asked.goal)
+            self._rounds = Rounds(self._tune, self._thin, asked)
             self._plan, self._largest = self._rounds.first, self._rounds.largest
         self._ended = "not at all"
         check_plan(self._name, self._largest, self.chains, self._spoken)
@@ -149,7 +148,7 @@ class Runner:
                 fixed = estimator.random_state is not None
                 length: Any = self._plan
                 if self._rounds is not None:  # time ends a fit, but changes no draw before that
-                    length = self._tune, self._thin, self._rounds.goal._replace(max_seconds=None)
+                    length = self._tune, self._thin, replace(self._rounds.goal, max_seconds=None)
                 checkpoint = Checkpoint(
                     estimator.checkpoint,
                     [*parts, length, entropy if fixed else None, __version__],

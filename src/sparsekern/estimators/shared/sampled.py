@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
+from ..._checks import warn_caller
 from ...inference.chains.plan import Plan
 from ...inference.chains.rounds import Standing
 from ...inference.chains.runner import ChainRun
@@ -17,9 +18,8 @@ from ...inference.diagnostics import convergence_problems, summarize_scalars, wo
 from ...posteriors.names import Names
 from ...posteriors.one_vs_rest import SampledOneVsRest
 from ...posteriors.sampled import SampledPosterior
-from .limits import warn_if_limited
+from ...settings.limits import warn_if_limited
 from .runner import Runner
-from .words import warn_caller
 
 _LIMITED_BY = {"n_active": "priors__max_active", "n_features": "selection__max_features"}
 # what belongs to the fit under way or to the whole, not to the model of one class

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
-from ..._checks import check_choice, check_flag
+from ..._checks import check_choice, check_flag, warn_caller
 from ..._memory import require_memory
 from ..._threads import count_workers, single_blas_thread
 from ...inference.feature_search.subsample import spread_rows
@@ -23,10 +23,9 @@ from ...inference.vector_machine.classification import BLOCK_SIZE, Candidates, f
 from ...inference.vector_machine.columns import HELD_NUMBERS
 from ...inference.vector_machine.width_average import WidthAverage, fit_held_out
 from ...kernels.resolve import Kernel
+from ...settings.limits import check_jobs
 from ..shared.candidates import resolve_candidates
-from ..shared.limits import check_jobs
 from ..shared.progress import watch
-from ..shared.words import warn_caller
 from .kernel_widths import check_length_scale
 
 _ENGINE = "vector_machine"

@@ -15,14 +15,14 @@ from ...inference.vector_machine.gains import RULES
 from ...inference.vector_machine.selection import INFERENCES
 from ...posteriors.names import row_labels
 from ...posteriors.sampled import SampledPosterior
+from ...settings.until_converged import UntilConverged
+from ...settings.vector_machine import PCVMPriors, PCVMSearch
 from ..shared.class_face import ClassFace
 from ..shared.documentation import documented
 from ..shared.runner import Runner
 from ..shared.sampled import fit_chains, name_data
-from ..shared.until_converged import UntilConverged
 from .classifier import VectorMachineClassifier
 from .fits import choose_candidates, common_options
-from .settings import PCVMPriors, PCVMSearch
 
 _LEAST_GAIN = {"gaussian": 0.3, "truncated": 0.01, "smoothed": 0.3}
 

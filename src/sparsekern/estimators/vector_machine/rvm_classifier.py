@@ -9,10 +9,10 @@ from ...inference.vector_machine.classification import Method
 from ...inference.vector_machine.gains import GAUSSIAN
 from ...inference.vector_machine.selection import INFERENCES
 from ...likelihoods.terms import LOGIT
+from ...settings.vector_machine import VectorMachinePriors, VectorMachineSearch
 from ..shared.documentation import documented
 from .classifier import VectorMachineClassifier
 from .fits import common_options
-from .settings import VectorMachinePriors, VectorMachineSearch
 
 _LEAST_GAIN = 0.3
 

@@ -18,13 +18,13 @@ from ...kernels.resolve import Kernel
 from ...likelihoods import Gaussian
 from ...predictive.law import PredictiveLaw
 from ...predictive.mixture import Mixture
+from ...settings.vector_machine import VectorMachinePriors, VectorMachineSearch
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
 from ..shared.regressor_face import RegressorFace
 from ..shared.target import Target
 from .fits import average_widths, check_parameters, common_options, say_sample
 from .kernel_widths import make_kernels
-from .settings import VectorMachinePriors, VectorMachineSearch
 
 _LEAST_GAIN = 0.1
 

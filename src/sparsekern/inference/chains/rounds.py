@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...settings.until_converged import UntilConverged
 from .checkpoint import Checkpoint
 from .plan import Plan, Sampler
 from .runner import Chain, ChainRun, run_chains
@@ -33,22 +34,13 @@ _LEAST_GROWTH, _MOST_GROWTH = 1.25, 2.0
 _LEAST_IN_TIME = 100  # draws of each chain, whatever the time
 
 
-class Goal(NamedTuple):
-    """When draws suffice, and when to give up."""
-
-    r_hat: float  # at most
-    ess: float  # at least, in the bulk and in the tails
-    max_draws: int  # of each chain, those left out included
-    max_seconds: float | None
-
-
 class Standing(NamedTuple):
     """How chains stand: the largest R-hat and the smallest effective sample size."""
 
     r_hat: float
     ess: float
 
-    def meets(self, goal: Goal) -> bool:
+    def meets(self, goal: UntilConverged) -> bool:
         """Tell whether that suffices; what is not a number does not."""
         return self.r_hat <= goal.r_hat and self.ess >= goal.ess
 
@@ -65,10 +57,10 @@ class Rounds:
         Sweeps before the first draw, as asked for.
     thin : int
         Sweeps for each draw, as asked for.
-    goal : Goal
+    goal : UntilConverged
     """
 
-    def __init__(self, tune: int, thin: int, goal: Goal) -> None:
+    def __init__(self, tune: int, thin: int, goal: UntilConverged) -> None:
         self.goal, self._tune, self._thin = goal, tune, thin
 
     @property

@@ -4,7 +4,7 @@ The bounds are far beyond use. They are there so that a slip of the keyboard end
 and not with a fit that never does. What is cut to the size of the data anyway (``max_active``,
 ``n_components``, ``candidates``) or ends by itself (``max_steps``) has none. Kept draws are bounded
 by memory (:mod:`.memory`). Moves of a sweep have theirs in the groups of parameters
-(:mod:`.settings`).
+(:mod:`.group`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ... import _checks
-from .words import warn_caller
+from .. import _checks
 
 IN_A_SWEEP = "a sweep must not take minutes; raise thin for more moves between draws"
 _STARTS = "each start takes as long as a fit; a few find what many would"
@@ -73,7 +72,7 @@ def warn_if_limited(parameter: str, most: int, share: float) -> None:
     if share < _SHARE:
         return
     name = parameter.rpartition("__")[2]
-    warn_caller(
+    _checks.warn_caller(
         f"{share:.0%} of the posterior has {most} {_LIMITED[name]}, the most that {name}={most} "
         "allows: the limit decides about the result, and what did not fit in counts as absent. "
         f"Raise {name}, for instance by set_params({parameter}={2 * most}).",

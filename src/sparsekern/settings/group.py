@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..._checks import check_choice, check_flag, check_pair, check_positive, check_share
+from .._checks import check_choice, check_flag, check_pair, check_positive, check_share
 from .limits import IN_A_SWEEP, check_count
 
 SHAPE_RATE = "(shape, rate)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..shared.settings import Settings
+from .group import Settings
 
 
 @dataclass(frozen=True, kw_only=True)

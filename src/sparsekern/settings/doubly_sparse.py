@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import check_positive
-from ..shared.settings import Settings, in_a_sweep
+from .._checks import check_positive
+from .group import Settings, in_a_sweep
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..._checks import check_positive
-from ..shared.settings import SHAPE_RATE, Settings
+from .._checks import check_positive
+from .group import SHAPE_RATE, Settings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..shared.settings import Settings, in_a_sweep
+from .group import Settings, in_a_sweep
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
-from ...inference.chains.rounds import Goal
+from .group import Settings, check_group, is_default
 from .limits import check_count
-from .settings import Settings, check_group, is_default
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +48,6 @@ class UntilConverged(Settings):
         self._check_positive("r_hat", "ess")
         if not self.r_hat > 1:
             raise ValueError(f"{self._spoken('r_hat')} must be larger than 1, got {self.r_hat!r}.")
-
-    @property
-    def goal(self) -> Goal:
-        """What the chains run for."""
-        return Goal(self.r_hat, self.ess, self.max_draws, self.max_seconds)
 
 
 def resolve_draws(draws: Any) -> int | UntilConverged:

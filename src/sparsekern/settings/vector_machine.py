@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..shared.settings import Settings
+from .group import Settings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..._checks import check_positive
-from ..shared.settings import Settings
+from .._checks import check_positive
+from .group import Settings
 
 
 @dataclass(frozen=True, kw_only=True)

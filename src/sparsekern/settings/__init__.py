@@ -10,19 +10,19 @@ The prior of an intercept is called ``intercept`` in all of them. A number is it
 pair the shape and rate of the gamma prior of its precision; a model takes one of the two.
 """
 
-from .estimators.doubly_sparse.settings import (
+from .doubly_sparse import (
     DoublySparseMoves,
     DoublySparsePriors,
     DoublySparseRegressionMoves,
     DoublySparseRegressionPriors,
     DoublySparseSelection,
 )
-from .estimators.generalized_kernel.settings import (
+from .generalized_kernel import (
     GKMMoves,
     GKMPriors,
     GKMRegressionPriors,
 )
-from .estimators.hybrid_search.settings import (
+from .hybrid_search import (
     HybridPrediction,
     HybridPriors,
     HybridRegressionPriors,
@@ -30,14 +30,14 @@ from .estimators.hybrid_search.settings import (
     HybridSearchOptions,
     HybridSelection,
 )
-from .estimators.kernel_projection.settings import (
+from .kernel_projection import (
     ProjectionPrediction,
     ProjectionPriors,
     ProjectionSearchOptions,
 )
-from .estimators.multiple_kernel.settings import MKLPriors, MKLRegressionPriors
-from .estimators.shared.until_converged import UntilConverged
-from .estimators.vector_machine.settings import (
+from .multiple_kernel import MKLPriors, MKLRegressionPriors
+from .until_converged import UntilConverged
+from .vector_machine import (
     PCVMPriors,
     PCVMSearch,
     VectorMachinePriors,

@@ -22,9 +22,9 @@ PARTS = (
     "many_rows", "interrupts", "likelihoods",
     "support_vectors", "regression", "family_accuracy", "doubly_sparse_cases",
     "doubly_sparse_speed", "doubly_sparse_leukemia", "doubly_sparse_calibration",
-    "doubly_sparse_slab", "doubly_sparse_inclusion", "doubly_sparse_growth", "hybrid_tables",
-    "hybrid_speed", "hybrid_correlated", "hybrid_gpu", "interactions", "vector_machine_accuracy",
-    "vector_machine_speed",
+    "doubly_sparse_slab", "doubly_sparse_inclusion", "doubly_sparse_growth", "bkmr",
+    "hybrid_tables", "hybrid_speed", "hybrid_correlated", "hybrid_gpu", "interactions",
+    "vector_machine_accuracy", "vector_machine_speed",
     "multiple_kernel_designs", "multiple_kernel_accuracy", "multiple_kernel_speed",
     "kernel_projection_accuracy", "kernel_projection_speed", "first_fit",
 )  # fmt: skip

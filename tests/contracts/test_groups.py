@@ -101,7 +101,7 @@ def test_draws_of_several_classes_follow_their_number():
 
 def test_equal_groups_go_on_with_a_warm_start():
     model = DoublySparseClassifier(warm_start=True, **SHORT).fit(X, TREND > 0)
-    model.set_params(draws=12, selection__max_features=np.int64(50), moves__swaps=np.int32(2))
+    model.set_params(draws=12, selection__max_features=np.int64(50), moves__blocks=np.int32(4))
     assert model.fit(X, TREND > 0).n_draws_ == 12
     with pytest.raises(ValueError, match="parameters have changed"):
         model.set_params(draws=14, moves__swaps=3).fit(X, TREND > 0)

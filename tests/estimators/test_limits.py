@@ -15,6 +15,8 @@ from sparsekern import (
     HybridSearchGPRegressor,
     SparseGPClassifier,
 )
+from sparsekern.estimators.generalized_kernel.model import most_active
+from sparsekern.estimators.shared.runner import Runner
 from sparsekern.settings import (
     DoublySparseRegressionPriors,
     DoublySparseSelection,
@@ -24,6 +26,7 @@ from sparsekern.settings import (
     HybridRegressionSearch,
     HybridSearchOptions,
     HybridSelection,
+    UntilConverged,
 )
 
 SHORT = {"draws": 60, "tune": 60, "chains": 1, "random_state": 0, "progress": False}
@@ -33,7 +36,7 @@ TREND = X[:, 0] + np.sin(3 * X[:, 1]) + X[:, 2] * X[:, 3]
 LABELS = np.where(TREND > 0, "a", "b")
 
 
-def said(model, y):
+def said(model, y, X=X):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
@@ -64,6 +67,31 @@ def test_the_largest_active_set_is_named_where_it_binds(make):
     model.set_params(priors__max_active=4)  # the sentence can be followed
     model, y = make(max_active=60)  # every row may be active
     assert said(model, y) == []
+
+
+@pytest.mark.parametrize(("rows", "most"), [(200, 400), (15_000, 266), (200_000, 100)])
+def test_room_for_active_vectors(rows, most):
+    """Room takes memory by the rows; what the user says goes before it."""
+    assert most_active(None, rows) == most
+    assert most_active(7, rows) == 7
+
+
+def test_a_regressor_may_use_more_vectors_than_a_hundred():
+    X = np.linspace(-3, 3, 160)[:, None]
+    y = np.sin(4 * X[:, 0]) + 0.1 * RNG.standard_normal(160)
+    model = GKMRegressor(**SHORT | {"draws": 300, "tune": 300})
+    assert said(model, y, X) == []
+    assert max(model.traces_["n_active"][0]) > 100  # the data hardly care how many there are
+
+
+def test_most_draws_of_a_chain():
+    """More where sweeps take little time, and as many as the user says."""
+    assert Runner(GKMClassifier()).most_draws == 50_000
+    assert Runner(SparseGPClassifier()).most_draws == 50_000
+    assert Runner(DoublySparseRegressor()).most_draws == 10_000
+    asked = UntilConverged(max_draws=70)
+    assert Runner(GKMClassifier(draws=asked)).most_draws == 70
+    assert Runner(GKMClassifier(draws=80)).most_draws == 80
 
 
 def test_one_sentence_for_all_classes():

@@ -60,7 +60,7 @@ def test_a_fit_that_does_not_goes_on_and_holds_no_more_than_it_may():
 
 
 def test_plans_of_rounds():
-    rounds = Rounds(30, 3, UntilConverged(max_draws=150))
+    rounds = Rounds(30, 3, UntilConverged(max_draws=150), 20)
     assert rounds.first == rounds_module.Plan(30, 20, 3)
     plan, ends = rounds.first, []
     while plan is not None:

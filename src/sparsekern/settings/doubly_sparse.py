@@ -119,9 +119,9 @@ class DoublySparseMoves(Settings):
     features : int or None, default=None
         Features drawn at random to be toggled; None: half of them, but 4 at least and, up to 1,000
         features, 20 at most; beyond, one in 50.
-    swaps : int, default=2
+    swaps : int or None, default=None
         Exchanges of an included for an excluded feature, half of them for one that it is correlated
-        with (with up to 5,000 features).
+        with (with up to 5,000 features). None: as many as ``features``, 20 at most.
     pairs : int, default=4
         Toggles of two features at once, from a list of pairs that may matter only together by how
         products of simple functions of them go with the response (with up to 5,000 features).
@@ -143,7 +143,7 @@ class DoublySparseMoves(Settings):
     """
 
     features: int | None = in_a_sweep(None, 10_000)
-    swaps: int = in_a_sweep(2, 10_000, lowest=0)
+    swaps: int | None = in_a_sweep(None, 10_000, lowest=0)
     pairs: int = in_a_sweep(4, 10_000, lowest=0)
     length_scales: int = in_a_sweep(4, 1_000)
     active_set: int = in_a_sweep(40, 10_000)

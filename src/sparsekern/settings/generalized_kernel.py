@@ -20,8 +20,9 @@ class GKMPriors(Settings):
         Shape and rate of the gamma prior of :math:`\eta`, the precision of the intercept.
     size : (float, float), default=(1, 1)
         Shapes of the beta prior of the probability that a row is active.
-    max_active : int, default=100
-        Largest number of active vectors; clipped to the number of rows.
+    max_active : int or None, default=100
+        Largest number of active vectors; clipped to the number of rows. None: 400, fewer beyond
+        10,000 rows, and 100 from 40,000 rows on.
     sparse : bool, default=True
         Whether to learn the active set. With False every row is active (BGKM).
     amplitude : (float, float), default=(2, 0.4)
@@ -40,7 +41,7 @@ class GKMPriors(Settings):
     scale: tuple[float, float] = (2, 0.05)
     intercept: tuple[float, float] = (0.5, 0.05)
     size: tuple[float, float] = (1, 1)
-    max_active: int = 100
+    max_active: int | None = 100
     sparse: bool = True
     amplitude: tuple[float, float] = (2, 0.4)
     zero_probability: float = 0.5
@@ -52,7 +53,8 @@ class GKMPriors(Settings):
         super().__post_init__()
         self._check_pairs("scale", "intercept", "amplitude")
         self._check_pairs("size", meaning="of beta shapes")
-        self._check_counts("max_active")
+        if self.max_active is not None:
+            self._check_counts("max_active")
         self._check_flags("sparse")
         self._check_shares("zero_probability")
         self._check_positive("jitter")
@@ -73,6 +75,9 @@ class GKMRegressionPriors(GKMPriors):
     ----------
     scale : (float, float), default=(1, 0.01)
         Shape and rate of the gamma prior of g, the scale of the coefficients.
+    max_active : int or None, default=None
+        Largest number of active vectors; clipped to the number of rows. None: 400, fewer beyond
+        10,000 rows, and 100 from 40,000 rows on.
     noise : (float, float), default=(1, 0.1)
         Shape and rate of the gamma prior of :math:`\sigma^{-2}`, for responses scaled to unit
         variance (heavy tails: unit median deviation, times that of a Gaussian); negative binomial:
@@ -80,11 +85,12 @@ class GKMRegressionPriors(GKMPriors):
     degrees_of_freedom : float, array of float or "learned", default="learned"
         Of Student's law: known, or learned among the values given (``"learned"``: from 1 to 64).
         It has no part in other laws.
-    intercept, size, max_active, sparse, amplitude, zero_probability, length_scale_bounds, jitter
+    intercept, size, sparse, amplitude, zero_probability, length_scale_bounds, jitter
         See :class:`GKMPriors`.
     """
 
     scale: tuple[float, float] = (1, 0.01)
+    max_active: int | None = None
     noise: tuple[float, float] = (1, 0.1)
     degrees_of_freedom: Any = "learned"
 

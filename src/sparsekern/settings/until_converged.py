@@ -20,8 +20,10 @@ class UntilConverged(Settings):
 
     Parameters
     ----------
-    max_draws : int, default=10000
-        Most draws of a chain, those that are not kept included; each takes ``thin`` sweeps.
+    max_draws : int or None, default=None
+        Most draws of a chain, those that are not kept included; each takes ``thin`` sweeps. None:
+        10,000, and 50,000 for ``GKMClassifier`` and ``SparseGPClassifier``, whose sweeps take
+        little time.
     max_seconds : float or None, default=None
         Ends sampling after this time, once each chain has 100 draws. What a fit returns then
         depends on the speed of the machine.
@@ -35,14 +37,15 @@ class UntilConverged(Settings):
 
     stands_for_defaults: ClassVar[str | None] = "auto"
 
-    max_draws: int = 10_000
+    max_draws: int | None = None
     max_seconds: float | None = None
     r_hat: float = 1.01
     ess: float = 400.0
 
     def __post_init__(self) -> None:
         """Refuse limits that no chain can meet."""
-        self._check_counts("max_draws")
+        if self.max_draws is not None:
+            self._check_counts("max_draws")
         if self.max_seconds is not None:
             self._check_positive("max_seconds")
         self._check_positive("r_hat", "ess")

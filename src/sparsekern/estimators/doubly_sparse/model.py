@@ -35,6 +35,7 @@ DICTIONARY = 300  # candidates then, or
 FIXED_ROWS = 1000  # rows
 _SHARE_EXPECTED, _MOST_EXPECTED = 0.1, 5.0  # features, with expected_features=None
 _VECTORS_PER_ROOT, _FEWEST_VECTORS, _MOST_VECTORS = 1.3, 8.0, 60.0  # expected_vectors=None
+_MOST_SWAPS = 20  # with swaps=None
 _SUBSET_SPIKE = 1e-3
 _DISAGREEMENT = 0.3  # between chains, in the inclusion probability of a feature
 _LEAST_DRAWS = 100  # of each chain, below which chains differ by chance
@@ -164,6 +165,7 @@ def _samplers_of_rows(
     if expected is None:
         expected = min(max(1.0, _SHARE_EXPECTED * p), _MOST_EXPECTED)
     known = isinstance(priors.slab, Real)
+    toggles = _count_toggles(p) if moves.features is None else moves.features
     model = DoublySparseModel(
         likelihood=likelihood,
         kind=FEATURE_KERNELS[estimator.kernel],
@@ -188,8 +190,8 @@ def _samplers_of_rows(
             features,
             response,
             candidates=candidates,
-            toggles=_count_toggles(p) if moves.features is None else moves.features,
-            swaps=moves.swaps,
+            toggles=toggles,
+            swaps=min(toggles, _MOST_SWAPS) if moves.swaps is None else moves.swaps,
             pair_toggles=moves.pairs,
             walks=moves.length_scales,
             moves=moves.active_set,

@@ -21,7 +21,7 @@ from ..shared.class_face import (
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
 from ..shared.sampled import name_data
-from .model import check_parameters, fit_model
+from .model import MOST_DRAWS, check_parameters, fit_model
 
 
 @documented
@@ -88,6 +88,7 @@ class GKMClassifier(ClassFace, ClassifierMixin, Estimator):
     """
 
     _sampled = "rows"
+    _most_draws = MOST_DRAWS
     _groups: ClassVar = {"priors": GKMPriors, "moves": GKMMoves}
 
     def __init__(

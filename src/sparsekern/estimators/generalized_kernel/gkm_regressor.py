@@ -19,7 +19,7 @@ from ..shared.target import Target, resolve_law
 from ..shared.weights import when_to_weigh
 from .model import check_parameters, fit_model
 
-_MOVES = 20  # of the active set in a sweep
+_MOVES, _BLOCKS = 20, 4  # of the active set in a sweep
 
 
 @documented
@@ -121,7 +121,7 @@ class GKMRegressor(RegressorFace, RegressorMixin, Estimator):
         law, noise_prior = self._target.law_of_rows(law, X, priors.noise, self._row_weights)
         names = name_data(self, rows, y, self._target.centre[0], self._target.spread[0])
         features = self._prepare_training(X, self._target.exposure)
-        options = {"noise_prior": noise_prior, "moves": _MOVES}
+        options = {"noise_prior": noise_prior, "moves": _MOVES, "blocks": _BLOCKS}
         fit_model(self, runner, features, [response], law, names, **options)
 
     def _weighing_laws(self) -> str:

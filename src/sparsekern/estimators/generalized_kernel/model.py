@@ -20,6 +20,9 @@ from ..shared.runner import Runner
 from ..shared.sampled import fit_chains
 
 _WIDTH_MODES = {False: FIXED, "shared": SHARED, "per_feature": PER_FEATURE}
+MOST_DRAWS = 50_000  # of a chain, unless the user says otherwise: a sweep takes little time
+_FEWEST_ACTIVE, _MOST_ACTIVE = 100, 400  # with max_active=None
+_LARGEST_BASIS = 4_000_000  # numbers, of which a chain has two or three
 # the sampler's names
 _MOVES = {
     "active_set": "moves", "blocks": "blocks", "joint": "joint_moves", "latent_scans": "scans",
@@ -94,7 +97,7 @@ def _make_samplers(
         scale_prior=priors.amplitude if len(kernels) > 1 else priors.scale,
         intercept_prior=priors.intercept,
         size_prior=priors.size,
-        max_active=priors.max_active,
+        max_active=most_active(priors.max_active, len(features) * len(kernels)),
         sparse=priors.sparse,
         jitter=float(priors.jitter),
         zero_probability=float(priors.zero_probability),
@@ -121,6 +124,16 @@ def _make_samplers(
         )
         for response in responses
     ]
+
+
+def most_active(given: int | None, n_numbers: int) -> int:
+    """Return how many vectors may be active: as asked for, or as many as there is room for.
+
+    ``n_numbers`` are those that an active vector takes.
+    """
+    if given is not None:
+        return given
+    return min(max(_LARGEST_BASIS // n_numbers, _FEWEST_ACTIVE), _MOST_ACTIVE)
 
 
 def _check_learnable(estimator: Any, kernels: tuple[Kernel, ...], width_mode: int) -> None:

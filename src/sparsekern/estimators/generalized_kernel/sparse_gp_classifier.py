@@ -18,7 +18,7 @@ from ..shared.class_face import ClassFace, encode_classes
 from ..shared.documentation import documented
 from ..shared.estimator import Estimator
 from ..shared.sampled import name_data
-from .model import check_parameters, fit_model
+from .model import MOST_DRAWS, check_parameters, fit_model
 
 _RESIDUAL_STATES = 100  # of each chain that support_residual averages over
 
@@ -73,6 +73,7 @@ class SparseGPClassifier(ClassFace, ClassifierMixin, Estimator):
     """
 
     _sampled = "rows"
+    _most_draws = MOST_DRAWS
     _groups: ClassVar = {"priors": GKMPriors, "moves": GKMMoves}
 
     def __init__(

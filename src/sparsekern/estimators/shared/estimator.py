@@ -45,6 +45,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     _posterior: Any
     _row_map: RowMap | None = None  # of the last fit
     _sampled = ""  # "rows": fitted by chains, draws rest on training rows; "components"
+    _most_draws = 10_000  # of a chain, unless the user says otherwise
     _groups: ClassVar[dict[str, type[Settings]]] = {}  # parameters that are groups
 
     # parameters

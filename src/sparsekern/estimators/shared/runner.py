@@ -57,7 +57,7 @@ class Runner:
         if isinstance(asked, int):
             self._plan = self._largest = Plan(self._tune, asked, self._thin)
         else:
-            self._rounds = Rounds(self._tune, self._thin, asked)
+            self._rounds = Rounds(self._tune, self._thin, asked, estimator._most_draws)
             self._plan, self._largest = self._rounds.first, self._rounds.largest
         self._ended = "not at all"
         check_plan(self._name, self._largest, self.chains, self._spoken)
@@ -72,8 +72,12 @@ class Runner:
         """What is asked for, in the user's words, where that is no number of draws."""
         if self._rounds is None:
             return None
-        most = self._rounds.goal.max_draws
-        return f"draws='auto' (max_draws={most}), tune={self._tune}, thin={self._thin}"
+        return f"draws='auto' (max_draws={self.most_draws}), tune={self._tune}, thin={self._thin}"
+
+    @property
+    def most_draws(self) -> int:
+        """How many draws of a chain there can be, those that are left out included."""
+        return self._plan.draws if self._rounds is None else self._rounds.most
 
     @property
     def judges_sizes(self) -> bool:
@@ -95,12 +99,12 @@ class Runner:
                 "Increase tune and draws, or set draws='auto', which goes on until they have; "
                 "with warm_start=True a second fit with more draws goes on from here."
             )
-        goal, changes, why = self._rounds.goal, "warm_start=True", ""
+        goal, most, changes, why = self._rounds.goal, self.most_draws, "warm_start=True", ""
         if self._ended == "out of time":
             why = f"Sampling ended after max_seconds={goal.max_seconds:g}. "
         elif self._ended == "out of draws":
-            why = f"Sampling ended at max_draws={goal.max_draws}. "
-            changes += f", draws__max_draws={2 * goal.max_draws}"
+            why = f"Sampling ended at max_draws={most}. "
+            changes += f", draws__max_draws={2 * most}"
         return (
             f"{why}To go on from here, call set_params({changes}) and fit again with the same "
             "data; a new fit with a longer tune can help, too."

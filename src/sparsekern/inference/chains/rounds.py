@@ -58,25 +58,28 @@ class Rounds:
     thin : int
         Sweeps for each draw, as asked for.
     goal : UntilConverged
+    most : int
+        Most draws of a chain, those that are left out included, unless the goal says otherwise.
     """
 
-    def __init__(self, tune: int, thin: int, goal: UntilConverged) -> None:
+    def __init__(self, tune: int, thin: int, goal: UntilConverged, most: int) -> None:
         self.goal, self._tune, self._thin = goal, tune, thin
+        self.most = most if goal.max_draws is None else goal.max_draws
 
     @property
     def first(self) -> Plan:
         """The plan of the first round."""
-        return Plan(self._tune, min(_FIRST, self.goal.max_draws), self._thin)
+        return Plan(self._tune, min(_FIRST, self.most), self._thin)
 
     @property
     def largest(self) -> Plan:
         """A plan of as many draws and as many sweeps as there can be."""
-        held = min(_MOST_HELD, self.goal.max_draws)
-        return Plan(self._tune, held, -(-self.goal.max_draws * self._thin // held))
+        held = min(_MOST_HELD, self.most)
+        return Plan(self._tune, held, -(-self.most * self._thin // held))
 
     def share(self, plan: Plan) -> float:
         """Return what share of the longest way there can be a plan goes."""
-        return plan.sweeps / max(self._tune + self.goal.max_draws * self._thin, plan.sweeps)
+        return plan.sweeps / max(self._tune + self.most * self._thin, plan.sweeps)
 
     def longer(self, plan: Plan, standing: Standing) -> Plan | None:
         """Return the plan of the next round, if there can be one.
@@ -90,7 +93,7 @@ class Rounds:
             growth = min(max(1.1 * goal.ess / standing.ess, short, _LEAST_GROWTH), _MOST_GROWTH)
         made = (plan.sweeps - self._tune) // self._thin
         wanted = _STEP * math.ceil(growth * made / _STEP)
-        sweeps = self._tune + min(wanted, goal.max_draws) * self._thin
+        sweeps = self._tune + min(wanted, self.most) * self._thin
         longer = _held(Plan(plan.tune, (sweeps - plan.tune) // plan.thin, plan.thin))
         return longer if longer.sweeps > plan.sweeps else None
 

@@ -29,6 +29,7 @@ from .sweep import (
 # A kernel that compiled code cannot evaluate is tabulated: in full up to this many bytes, beyond
 # that the columns a leg of the chain may ask for.
 _FULL_TABLE_BYTES = 256 * 2**20
+_MOST_AT_START = 100  # active vectors
 _NONE_DRAWN = np.zeros((0, 0), np.int64)
 _SLICES = {"free latents": [0, 1, 2], "": [0, 1], "several kernels": [1]}  # rows of DIRECTIONS
 
@@ -152,7 +153,8 @@ class GeneralizedKernelSampler:
         rows = np.zeros(self._largest + 1, np.int64)
         count = self._largest
         if model.sparse:
-            count = min(self._largest, (5, self._largest, 10, self._largest // 2)[chain % 4])
+            most = min(self._largest, _MOST_AT_START)
+            count = min(most, (5, most, 10, most // 2)[chain % 4])
             rows[:count] = rng.permutation(layout.candidates)[:count]
         else:
             rows[:count] = layout.candidates

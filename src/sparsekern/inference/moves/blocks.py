@@ -2,7 +2,8 @@ r"""Births and deaths of several active vectors at once.
 
 Where the data hardly care how many vectors there are, single births and deaths are nearly always
 accepted, and the size of the active set walks at random in steps of one: hundreds of moves lie
-between two independent sizes. Here b vectors, b = 2, 4, .. 32, come in or go out together.
+between two independent sizes. Here b vectors come in or go out together, b = 2, 4, .. 32, and on
+to a third of the largest size there may be.
 
 A birth draws a vector r and b - 1 others among the inactive candidates, a death the same among the
 active. Let :math:`\rho_1` be the ratio of a single birth of r from size k (as in
@@ -25,7 +26,16 @@ from ...linalg.active_moves import value_removal
 from ...linalg.whitened_factor import FORM
 from .active_set import draw_inactive
 
-SIZES = 5  # blocks have 2, 4, .. 32 vectors
+_FEWEST_SIZES = 5  # blocks have 2, 4, .. 32 vectors
+
+
+@jit
+def count_sizes(largest):
+    """Return how many sizes of blocks there are where an active set has at most ``largest``."""
+    sizes = _FEWEST_SIZES
+    while 6 << sizes <= largest:
+        sizes += 1
+    return sizes
 
 
 @jit
@@ -95,10 +105,11 @@ def move_blocks(rng, factor, basis, length_scale, log_weights, candidates, moves
     ``tally`` is int64[2], attempts and acceptances, counted up here.
     """
     largest = log_weights.shape[0] - 1
+    sizes = count_sizes(largest)
     for _ in range(moves):
         if factor.abandoned[0] != 0:
             break
-        count = 2 << rng.integers(0, SIZES)
+        count = 2 << rng.integers(0, sizes)
         birth = rng.random() < 0.5
         k = factor.n_active[0]
         tally[0] += 1

@@ -16,7 +16,7 @@ from ...bases._compiled import judge_proposal
 from ...bases.feature_columns import write_sums
 from ...linalg.copies import copy_vector
 from .active_set import draw_inactive
-from .blocks import SIZES, log_odds_of_block
+from .blocks import count_sizes, log_odds_of_block
 from .laplace_vectors import keep_set, take_set
 
 
@@ -63,10 +63,11 @@ def move_vector_blocks(
     and acceptances, counted up here.
     """
     n, largest = candidates.shape[0], log_weights.shape[0] - 1
+    sizes = count_sizes(largest)
     for _ in range(moves):
         if factor.abandoned[0] != 0:
             break
-        count = 2 << rng.integers(0, SIZES)
+        count = 2 << rng.integers(0, sizes)
         birth = rng.random() < 0.5
         k = factor.n_active[0]
         tally[0] += 1

@@ -83,9 +83,21 @@ def _row(n: int, number: int, quick: bool) -> Row:
     return row
 
 
-def measure(quick: bool) -> list[Row]:
+def _missing() -> str | None:
+    """Return what bkmr lacks to run here."""
     if shutil.which("Rscript") is None:
-        print("bkmr: R is not there, nothing was compared", flush=True)
+        return "R is not there"
+    if os.environ.get("BKMR_SOURCE") is None:
+        asked = 'quit(status = !requireNamespace("bkmr", quietly = TRUE))'
+        if subprocess.run(["Rscript", "-e", asked], capture_output=True).returncode != 0:
+            return "it is not installed, and BKMR_SOURCE names no folder with its sources"
+    return None
+
+
+def measure(quick: bool) -> list[Row]:
+    missing = _missing()
+    if missing is not None:
+        print(f"bkmr: {missing}; nothing was compared", flush=True)
         return []
     _ours(*draw_case("2", 100, _FEATURES, 99)[:2], seed=0)  # compiles
     rows = []

@@ -30,7 +30,7 @@ _KEPT_CACHE_FOLDERS = 4  # source versions of a module whose binaries stay on di
 # rooms and files that hold nothing that is compiled against
 _ABOVE = (
     "predictive", "posteriors", "estimators", "plotting", "datasets", "__init__.py",
-    "_memory.py", "_progress.py", "composites.py", "diagnostics.py", "settings.py",
+    "_memory.py", "_progress.py", "composites.py", "diagnostics.py", "settings",
 )  # fmt: skip
 _IMPORT = re.compile(r"^\s*from (\.+)([\w.]*) import", re.MULTILINE)
 

@@ -464,8 +464,8 @@ def test_a_checkpoint_resumes_with_the_same_draws(
     monkeypatch.setattr("sparsekern.inference.chains.checkpoint._SHARE_OF_TIME", 1e9)
     save, saved = Checkpoint.save, []
 
-    def dying_save(self, number, chain, plan, every):
-        save(self, number, chain, plan, every)
+    def dying_save(self, number, chain, plan, every, **how):
+        save(self, number, chain, plan, every, **how)
         saved.append(chain.sweep)
         if min(plan.sweeps, 80) <= chain.sweep:
             raise Killed

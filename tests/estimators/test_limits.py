@@ -74,6 +74,7 @@ def test_room_for_active_vectors(rows, most):
     """Room takes memory by the rows; what the user says goes before it."""
     assert most_active(None, rows) == most
     assert most_active(7, rows) == 7
+    assert most_active(None, rows, 3) == max(100, most // 3)
 
 
 def test_a_regressor_may_use_more_vectors_than_a_hundred():

@@ -339,6 +339,14 @@ SAMPLERS = [
         f"{COLLAPSED} -k best_end",
     ),
     Mutation(
+        "chains-compared-by-evidence-alone",
+        "inference/doubly_sparse/sampler.py",
+        "return float(evidence + log_prior(own, self.model.prior, self.settings))",
+        "return float(evidence)",
+        "states of more vectors and features have a smaller prior",
+        "numerics/doubly_sparse/test_log_density.py -k differences",
+    ),
+    Mutation(
         "annealing-forgets-the-prior-of-widths",
         "inference/doubly_sparse/collapsed_sweep.py",
         "value -= state.bandwidths[place]",

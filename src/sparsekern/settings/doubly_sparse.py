@@ -131,7 +131,8 @@ class DoublySparseMoves(Settings):
     active_set : int, default=40
         Birth, death and swap moves of the active vectors.
     blocks : int, default=4
-        Births and deaths of 2 to 32 active vectors at once.
+        Births and deaths of 2 to 32 active vectors at once, or, where ``max_active`` is 200 or
+        more, of up to a third of it (128 at most).
     latent_scans : int, default=3
         Scans of the latent variables, where the likelihood has them.
     large_n : {"dictionary", "fixed_rows", "active_subset"}, default="dictionary"

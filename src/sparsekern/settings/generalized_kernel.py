@@ -22,7 +22,7 @@ class GKMPriors(Settings):
         Shapes of the beta prior of the probability that a row is active.
     max_active : int or None, default=100
         Largest number of active vectors; clipped to the number of rows. None: 400, fewer beyond
-        10,000 rows, and 100 from 40,000 rows on.
+        10,000 rows or with several kernels, but 100 at least.
     sparse : bool, default=True
         Whether to learn the active set. With False every row is active (BGKM).
     amplitude : (float, float), default=(2, 0.4)
@@ -77,7 +77,7 @@ class GKMRegressionPriors(GKMPriors):
         Shape and rate of the gamma prior of g, the scale of the coefficients.
     max_active : int or None, default=None
         Largest number of active vectors; clipped to the number of rows. None: 400, fewer beyond
-        10,000 rows, and 100 from 40,000 rows on.
+        10,000 rows or with several kernels, but 100 at least.
     noise : (float, float), default=(1, 0.1)
         Shape and rate of the gamma prior of :math:`\sigma^{-2}`, for responses scaled to unit
         variance (heavy tails: unit median deviation, times that of a Gaussian); negative binomial:

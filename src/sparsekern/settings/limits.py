@@ -3,7 +3,7 @@
 The bounds are far beyond use. They are there so that a slip of the keyboard ends with a sentence
 and not with a fit that never does. What is cut to the size of the data anyway (``max_active``,
 ``n_components``, ``candidates``) or ends by itself (``max_steps``) has none. Kept draws are bounded
-by memory (:mod:`.memory`). Moves of a sweep have theirs in the groups of parameters
+by memory. Moves of a sweep have theirs in the groups of parameters
 (:mod:`.group`).
 """
 

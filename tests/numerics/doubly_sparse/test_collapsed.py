@@ -465,5 +465,5 @@ def test_the_prior_of_an_end_of_an_annealing():
         state.bandwidths[:], state.variances[1] = eta, nu
         value = size * np.log(0.35 / 0.65) + count * np.log(0.4 / 0.6) - count * eta
         value += -shape * np.log(nu) - rate / nu  # of log nu, as chains walk on it
-        found.append(collapsed_sweep._log_prior(state, made.model.prior, made.settings) - value)
+        found.append(collapsed_sweep.log_prior(state, made.model.prior, made.settings) - value)
     assert_allclose(found, found[0], atol=1e-10)

@@ -97,7 +97,7 @@ def _make_samplers(
         scale_prior=priors.amplitude if len(kernels) > 1 else priors.scale,
         intercept_prior=priors.intercept,
         size_prior=priors.size,
-        max_active=most_active(priors.max_active, len(features) * len(kernels)),
+        max_active=most_active(priors.max_active, len(features), len(kernels)),
         sparse=priors.sparse,
         jitter=float(priors.jitter),
         zero_probability=float(priors.zero_probability),
@@ -126,14 +126,12 @@ def _make_samplers(
     ]
 
 
-def most_active(given: int | None, n_numbers: int) -> int:
-    """Return how many vectors may be active: as asked for, or as many as there is room for.
-
-    ``n_numbers`` are those that an active vector takes.
-    """
+def most_active(given: int | None, n_rows: int, n_kernels: int = 1) -> int:
+    """Return how many vectors may be active: as asked for, or as many as there is room for."""
     if given is not None:
         return given
-    return min(max(_LARGEST_BASIS // n_numbers, _FEWEST_ACTIVE), _MOST_ACTIVE)
+    room = min(_LARGEST_BASIS // n_rows, _MOST_ACTIVE) // n_kernels  # each makes a column
+    return max(room, _FEWEST_ACTIVE)
 
 
 def _check_learnable(estimator: Any, kernels: tuple[Kernel, ...], width_mode: int) -> None:

@@ -11,7 +11,7 @@ def _text(raw: str) -> str:
 _DRAWS = """\
 draws : "auto", int or UntilConverged, default="auto"
     ``"auto"``: chains go on until R-hat is 1.01 or less and effective sample sizes are 400 or
-    more, up to 10,000 draws of each, of which 1,000 at most are kept, evenly spread. Other
+    more, or ``max_draws`` are made, of which 1,000 at most are kept, evenly spread. Other
     limits, of time too: :class:`sparsekern.settings.UntilConverged`, or for instance
     ``set_params(draws__max_seconds=60)``. A number: so many kept draws of each chain."""
 _RUNNING = """\

@@ -152,7 +152,11 @@ class Runner:
                 fixed = estimator.random_state is not None
                 length: Any = self._plan
                 if self._rounds is not None:  # time ends a fit, but changes no draw before that
-                    length = self._tune, self._thin, replace(self._rounds.goal, max_seconds=None)
+                    length = (
+                        self._tune,
+                        self._thin,
+                        replace(self._rounds.goal, max_seconds=None, max_draws=self.most_draws),
+                    )
                 checkpoint = Checkpoint(
                     estimator.checkpoint,
                     [*parts, length, entropy if fixed else None, __version__],

@@ -145,9 +145,12 @@ class Checkpoint:
             for number, chain in enumerate(chains)
         ]
 
-    def save(self, number: int, chain: Any, plan: Plan, every: int) -> None:
-        """Save one chain if it can be restored exactly from here and enough time has passed."""
-        finished = chain.sweep >= plan.sweeps
+    def save(self, number: int, chain: Any, plan: Plan, every: int, at_once: bool = False) -> None:
+        """Save one chain if it can be restored exactly from here and enough time has passed.
+
+        ``at_once``: however little time has passed.
+        """
+        finished = at_once or chain.sweep >= plan.sweeps
         if chain.sweep % every and not finished:
             return
         now = time.perf_counter()

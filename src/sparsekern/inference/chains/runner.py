@@ -28,6 +28,7 @@ from ..._threads import count_chain_workers, single_blas_thread
 from .aside import aside
 from .checkpoint import Checkpoint
 from .plan import Plan, Sampler
+from .regroup import can_be_compared, move_those_behind, sweep_of_comparison
 
 _LEG_SECONDS = 0.2
 _BEAT_SECONDS = 1.0  # between reports, however long a leg takes
@@ -94,6 +95,7 @@ class _Runner:
         self.workspace = sampler.open(chain.state)
         self.fresh = True
         self.pace = 1  # sweeps in the next leg
+        self.pause: int | None = None  # sweep at which to wait for the others
         self._whole = chain.snapshot()  # after the last whole leg
         self._moving = threading.Lock()
 
@@ -112,7 +114,7 @@ class _Runner:
         boundary = (stop // block) * block
         if boundary > sweep:  # end on a sweep from which the chain can be restored exactly
             stop = boundary
-        stop = min(stop, self.plan.sweeps)
+        stop = min(stop, self.plan.sweeps if self.pause is None else self.pause)
         begin = time.perf_counter()
         self.sampler.advance(
             self.chain.rngs, self.chain.state, self.workspace, self.chain.draws, stop,
@@ -138,6 +140,17 @@ class _Runner:
         return self.chain.sweep / self.plan.sweeps
 
     @property
+    def waits(self) -> bool:
+        """Whether it has come to where it waits for the others."""
+        return self.pause is not None and self.chain.sweep >= self.pause
+
+    def go_on(self) -> None:
+        """Go on from the state of the chain, which may have been changed."""
+        self.pause, self.fresh = None, True
+        self.workspace = self.sampler.open(self.chain.state)
+        self._whole = self.chain.snapshot()
+
+    @property
     def done(self) -> bool:
         return self.chain.sweep >= self.plan.sweeps
 
@@ -150,6 +163,27 @@ def _leave(runners: list[_Runner]) -> list[Chain]:
             return [runner.leave(end - time.monotonic()) for runner in runners]
         except KeyboardInterrupt:  # pressed again: at once
             end = -math.inf
+
+
+def _set_pauses(runners: list[_Runner]) -> None:
+    """Let chains that can be compared wait for each other, unless they have been."""
+    where = sweep_of_comparison(runners[0].plan)
+    able = all(can_be_compared(runner.sampler) for runner in runners)
+    if able and where > 0 and all(runner.chain.sweep <= where for runner in runners):
+        for runner in runners:
+            runner.pause = where
+
+
+def _all_wait(runners: list[_Runner]) -> bool:
+    return all(runner.waits for runner in runners)
+
+
+def _regroup(runners: list[_Runner]) -> None:
+    move_those_behind(
+        [runner.sampler for runner in runners], [runner.chain.state for runner in runners]
+    )
+    for runner in runners:
+        runner.go_on()
 
 
 def run_chains(
@@ -185,14 +219,21 @@ def run_chains(
     runners = [
         _Runner(chain, sampler, plan) for chain, sampler in zip(chains, samplers, strict=True)
     ]
-    waiting = [number for number, runner in enumerate(runners) if not runner.done]
+    _set_pauses(runners)
+    waiting = [n for n, runner in enumerate(runners) if not (runner.done or runner.waits)]
     running: dict[Future[None], int] = {}
     ended = "finished"
     workers = count_chain_workers(n_jobs, len(chains))
     with single_blas_thread():
         pool = ThreadPoolExecutor(workers)
         try:
-            while waiting or running:
+            while waiting or running or (ended == "finished" and _all_wait(runners)):
+                if not (waiting or running):
+                    aside(_regroup, runners)
+                    if checkpoint is not None:  # all, before any goes on
+                        for number, chain in enumerate(chains):
+                            checkpoint.save(number, chain, plan, every=1, at_once=True)
+                    waiting = list(range(len(runners)))
                 while waiting and len(running) < workers:
                     number = waiting.pop(0)
                     running[pool.submit(runners[number].leg)] = number
@@ -207,7 +248,8 @@ def run_chains(
                     if checkpoint is not None:
                         every = samplers[number].refresh_every
                         checkpoint.save(number, chains[number], plan, every=every)
-                    if not runners[number].done and ended == "finished":
+                    runner = runners[number]
+                    if not (runner.done or runner.waits) and ended == "finished":
                         waiting.append(number)
             pool.shutdown()
         except KeyboardInterrupt:

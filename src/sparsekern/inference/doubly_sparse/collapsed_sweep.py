@@ -142,7 +142,7 @@ def _sweep(
 
 
 @jit
-def _log_prior(state, prior, settings):
+def log_prior(state, prior, settings):
     """Return the log prior density of a state, constants apart."""
     value = settings.log_weights[state.n_active[0]] + settings.log_odds * state.n_features[0]
     for place in range(state.n_features[0]):
@@ -164,7 +164,7 @@ def _place_in_annealing(sweep, tune):
 @jit
 def _keep_best(state, value, prior, settings, last):
     """Keep the end of an annealing if it is the best so far; go on from the best after the last."""
-    value += _log_prior(state, prior, settings)
+    value += log_prior(state, prior, settings)
     if value > state.best[0]:
         state.best[0] = value
         pack_state(state, state.best[1:])

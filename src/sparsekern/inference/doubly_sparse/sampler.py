@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
 import numpy as np
 
+from ...bases.feature_columns import rebuild_features
 from ...likelihoods._contract import SAMPLED
 from ...likelihoods._row_weights import row_weights
 from ...likelihoods.by_code import terms_data
@@ -15,7 +17,7 @@ from ...priors import inclusion_log_odds, independent_log_weights
 from ..chains.plan import Plan
 from ..feature_search.graph import MOST_FEATURES, NEIGHBORS, correlation_graph
 from ..feature_search.pairs import promising_pairs, rank_polynomials
-from .collapsed_sweep import run_collapsed
+from .collapsed_sweep import log_prior, run_collapsed
 from .continuous_spike import run_continuous_spike
 from .corrected_sweep import run_corrected
 from .first_feature import single_feature_evidence
@@ -245,6 +247,19 @@ class DoublySparseSampler:
     def _start_workspace(self, state: DoublySparseState) -> DoublySparseWorkspace:
         """Return memory in which a start is looked for."""
         return self._open_one(state)
+
+    def log_density(self, state: DoublySparseState) -> float | None:
+        """Return the log posterior of a state, constants apart, or None if it cannot be told.
+
+        Auxiliary variables would have to be integrated out.
+        """
+        normal = "inner products suffice" in self.model.likelihood.provides
+        if not (self._collapsed or (normal and self.model.spike_variance is None)):
+            return None
+        own = copy.deepcopy(state)  # the sites of a mode are written to it
+        work = self._open_one(own)
+        evidence = rebuild_features(work.basis, work.factor, work.sums)
+        return float(evidence + log_prior(own, self.model.prior, self.settings))
 
     def allocate(self, plan: Plan) -> DoublySparseDraws:
         """Return empty arrays for one chain."""

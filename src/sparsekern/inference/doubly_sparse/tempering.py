@@ -158,6 +158,9 @@ class TemperedSampler(DoublySparseSampler):
         shared = {"sweep": replicas[0].sweep, "tallies": replicas[0].tallies}
         return TemperedState(**(parts | shared))
 
+    def log_density(self, state: Any) -> None:
+        """Return None: replicas at other temperatures are there to leave such modes."""
+
     def open(self, state: Any) -> Any:
         """Return views of the replicas' states and the memory of each."""
         replicas: list[DoublySparseState] = []

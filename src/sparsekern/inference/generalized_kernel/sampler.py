@@ -147,7 +147,7 @@ class GeneralizedKernelSampler:
         return self.model.prior
 
     def start(self, rng: np.random.Generator, chain: int) -> ChainState:
-        """Start over-dispersed: few and many active vectors in turn, scales a factor apart."""
+        """Start apart: 5 to 100 active vectors in turn, scales a factor apart."""
         layout, settings, model = self.layout, self.settings, self.model
         total, kernels = len(layout.ones), len(model.kernels)
         rows = np.zeros(self._largest + 1, np.int64)

@@ -2,8 +2,8 @@ r"""Births and deaths of several active vectors at once.
 
 Where the data hardly care how many vectors there are, single births and deaths are nearly always
 accepted, and the size of the active set walks at random in steps of one: hundreds of moves lie
-between two independent sizes. Here b vectors come in or go out together, b = 2, 4, .. 32, and on
-to a third of the largest size there may be.
+between two independent sizes. Here b vectors come in or go out together, b = 2, 4, .. 32, and,
+where there is room, up to 128, but no more than a third of the largest size there may be.
 
 A birth draws a vector r and b - 1 others among the inactive candidates, a death the same among the
 active. Let :math:`\rho_1` be the ratio of a single birth of r from size k (as in
@@ -26,14 +26,14 @@ from ...linalg.active_moves import value_removal
 from ...linalg.whitened_factor import FORM
 from .active_set import draw_inactive
 
-_FEWEST_SIZES = 5  # blocks have 2, 4, .. 32 vectors
+_FEWEST_SIZES, _MOST_SIZES = 5, 7  # blocks have 2, 4, .. 32 or 128 vectors
 
 
 @jit
 def count_sizes(largest):
     """Return how many sizes of blocks there are where an active set has at most ``largest``."""
     sizes = _FEWEST_SIZES
-    while 6 << sizes <= largest:
+    while sizes < _MOST_SIZES and 6 << sizes <= largest:
         sizes += 1
     return sizes
 

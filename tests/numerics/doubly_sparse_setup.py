@@ -40,6 +40,7 @@ def make_sampler(likelihood, features, response, model, **options):
         "walks": 1,
         "moves": 3,
         "blocks": 1,
+        "leaps": 1,
         "scans": 2,
         "n_monitored": 2,
     }

@@ -133,6 +133,9 @@ class DoublySparseMoves(Settings):
     blocks : int, default=4
         Births and deaths of 2 to 32 active vectors at once, or, where ``max_active`` is 200 or
         more, of up to a third of it (128 at most).
+    leaps : int, default=1
+        Leaps of every eighth sweep to another peak of a length scale's profile, which lead the
+        active vectors along; with Gaussian noise.
     latent_scans : int, default=3
         Scans of the latent variables, where the likelihood has them.
     large_n : {"dictionary", "fixed_rows", "active_subset"}, default="dictionary"
@@ -149,6 +152,7 @@ class DoublySparseMoves(Settings):
     length_scales: int = in_a_sweep(4, 1_000)
     active_set: int = in_a_sweep(40, 10_000)
     blocks: int = in_a_sweep(4, 10_000, lowest=0)
+    leaps: int = in_a_sweep(1, 1_000, lowest=0)
     latent_scans: int = in_a_sweep(3, 1_000)
     large_n: str = "dictionary"
 
@@ -169,7 +173,7 @@ class DoublySparseRegressionMoves(DoublySparseMoves):
         with the likelihood to the power :math:`1/T_r`, which exchange their states. Give rising
         numbers from 1 on, such as ``(1, 1.5, 2.5, 5)``, where chains disagree about features. It
         costs as many times more; ``acceptance_rates_["temperature_swap"]`` should be .2 or more.
-    features, swaps, pairs, length_scales, active_set, blocks, latent_scans, large_n
+    features, swaps, pairs, length_scales, active_set, blocks, leaps, latent_scans, large_n
         See :class:`DoublySparseMoves`.
     """
 

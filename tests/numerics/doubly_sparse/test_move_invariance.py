@@ -18,6 +18,7 @@ from sparsekern.inference.doubly_sparse.sweep import sweep_features
 from sparsekern.inference.moves import function_scale
 from sparsekern.inference.moves.active_set import move_active_set
 from sparsekern.inference.moves.function_scale import move_function_scale
+from sparsekern.inference.moves.leap import leap_bandwidth
 from sparsekern.inference.moves.ridge import walk_ridge
 from sparsekern.inference.moves.scales import DIRECTIONS, _log_density, slice_scales
 from sparsekern.likelihoods import Gaussian, Logit, MultinomialProbit, Probit, StudentT
@@ -33,6 +34,7 @@ LIKELIHOODS = {
 }  # fmt: skip
 CASES = [
     *((name, move) for name in LIKELIHOODS for move in ("features", "ridge", "vectors", "slab")),
+    ("gaussian", "leap"),
     ("probit", "stretch"), ("multinomial", "stretch"), ("probit", "function"),
     ("logit", "function"), ("probit", "latents"), ("multinomial", "latents"),
     ("logit", "latents"), ("student_t", "latents"),
@@ -75,6 +77,12 @@ def _move(name, kind, sampler, rng, state, work, moves):
             rng, work.basis, factor, work.spare, work.sums, work.other_sums, evidence, prior, 4, 3,
             state.log_step, state.log_ridge, state.ridge_steps, False, state.tallies[10],
         )  # fmt: skip
+    elif kind == "leap":
+        evidence = rebuild_features(work.basis, factor, work.sums)
+        moves["leap"](
+            rng, work.basis, factor, work.leaps, work.sums, work.other_sums, work.unused, evidence,
+            settings.log_weights, settings.candidates, 6, state.log_step, state.tallies[12],
+        )  # fmt: skip
     elif kind == "vectors":
         moves["vectors"](
             rng, factor, work.basis, work.unused, settings.log_weights, settings.candidates, 3,
@@ -95,6 +103,7 @@ def _scores(name, kind, count=COUNT, seed=1, **wrong):
     moves = {
         "features": sweep_features, "vectors": move_active_set, "slice": slice_scales,
         "function": move_function_scale, "ridge": walk_ridge,
+        "leap": leap_bandwidth,
     } | wrong  # fmt: skip
     likelihood = LIKELIHOODS[name]
     model = MODEL | {"max_features": 2, "latents": 2 if name == "multinomial" else 1}

@@ -196,6 +196,7 @@ def _samplers_of_rows(
             walks=moves.length_scales,
             moves=moves.active_set,
             blocks=moves.blocks,
+            leaps=moves.leaps,
             scans=moves.latent_scans,
         )
         for response in responses

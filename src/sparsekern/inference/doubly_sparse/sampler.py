@@ -37,6 +37,7 @@ _START_VECTORS = 10
 _MOST_COLLAPSED = 2000  # rows; each search for a mode reads them all several times
 _PAIRS = 8  # of features, in each list of those that may matter only together
 _PAIR_ROWS = 500  # by which they are judged
+_LEAP, _LEAST_LEAP = 8.0, 80  # steps for each vector that is expected, and in any case
 _TRIED_BANDWIDTH = 0.3  # at which single features are compared for a start
 
 
@@ -55,6 +56,8 @@ class DoublySparseSampler:
     toggles, pair_toggles, swaps, walks, moves, blocks, scans : int
         Toggled features and pairs of them, exchanged features, rounds of walks, active-set moves,
         blocks of them and latent scans of a sweep.
+    leaps : int
+        Leaps of every eighth sweep, with Gaussian noise.
     n_monitored : int
         Training rows whose expected response is followed for convergence.
     """
@@ -74,6 +77,7 @@ class DoublySparseSampler:
         walks: int = 4,
         moves: int = 20,
         blocks: int = 0,
+        leaps: int = 0,
         scans: int = 3,
         n_monitored: int = 10,
     ) -> None:
@@ -87,6 +91,7 @@ class DoublySparseSampler:
         plain = model.spike_variance is None and model.select_vectors and n <= _MOST_COLLAPSED
         self._collapsed = "concave terms" in provides and known and plain
         self._corrected = "working response" not in provides and not self._collapsed
+        self._normal = "inner products suffice" in provides and model.spike_variance is None
         if model.spike_variance is not None and self._corrected:
             raise ValueError(
                 f"A spike of variance {model.spike_variance:g} cannot be used with the "
@@ -109,6 +114,8 @@ class DoublySparseSampler:
         self._room = min(model.max_features, p) if model.select_features else p
         bounds = {"n_active": (self._largest, len(rows)), "n_features": (self._room, p)}
         self.limits = {name: most for name, (most, all_) in bounds.items() if most < all_}
+        self._leaps = self._normal and leaps > 0
+        expected = model.vector_probability * len(rows)
         slices = [] if model.slab_prior is None else [_ALONE]
         if slices and "free latents" in provides:
             slices.append(_STRETCHED)
@@ -128,6 +135,8 @@ class DoublySparseSampler:
             walks=walks,
             moves=moves if chosen else 0,
             blocks=blocks,
+            leaps=leaps if self._leaps else 0,
+            leap_steps=max(_LEAST_LEAP, round(_LEAP * expected)) if chosen else 1,
             scans=scans,
             directions=np.array(slices, dtype=np.int64),
             function_moves="function moves" in provides and bool(slices),
@@ -253,8 +262,7 @@ class DoublySparseSampler:
 
         Auxiliary variables would have to be integrated out.
         """
-        normal = "inner products suffice" in self.model.likelihood.provides
-        if not (self._collapsed or (normal and self.model.spike_variance is None)):
+        if not (self._collapsed or self._normal):
             return None
         own = copy.deepcopy(state)  # the sites of a mode are written to it
         work = self._open_one(own)
@@ -291,7 +299,7 @@ class DoublySparseSampler:
         likelihood = self.model.likelihood
         data = likelihood.compiled(self.response, state.parameters)
         terms = terms_data(likelihood, self.response) if self._collapsed else None
-        return open_workspace(state, self._columns, self.model.kind, data, terms)
+        return open_workspace(state, self._columns, self.model.kind, data, terms, self._leaps)
 
     def advance(
         self,

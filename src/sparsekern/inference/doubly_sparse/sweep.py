@@ -29,14 +29,16 @@ from ..moves.blocks import move_blocks
 from ..moves.features import swap_features, toggle_features, toggle_pairs, walk_bandwidths
 from ..moves.function_scale import move_function_scale
 from ..moves.kept_draw import store_function
+from ..moves.leap import LeapMemory, leap_bandwidth, open_leaps
 from ..moves.ridge import walk_ridge
 from ..moves.scales import DIRECTIONS, adapt_width, slice_scales
 
 MOVES = (
     "birth", "death", "swap", "feature_birth", "feature_death", "feature_swap", "length_scale",
-    "feature_pair", "temperature_swap", "joint", "ridge", "block",
+    "feature_pair", "temperature_swap", "joint", "ridge", "block", "leap",
 )  # fmt: skip
-RIDGE, BLOCK = 10, 11  # rows of the tallies
+RIDGE, BLOCK, LEAP = 10, 11, 12  # rows of the tallies
+LEAP_EVERY = (8, 3)  # sweeps, while a chain is tuned: that many
 
 
 class DoublySparseState(NamedTuple):
@@ -59,7 +61,7 @@ class DoublySparseState(NamedTuple):
     log_ridge: np.ndarray  # float64[3], walk along the ridge, by slope
     ridge_steps: np.ndarray  # int64[3], walks that shaped it
     slab: np.ndarray  # int64[n], 1 in the slab, 0 in the spike (nothing without a continuous spike)
-    tallies: np.ndarray  # int64[12, 2], attempts and acceptances after tuning
+    tallies: np.ndarray  # int64[13, 2], attempts and acceptances after tuning
     function: np.ndarray  # float64[1 + m + n], see corrected moves (nothing where none is held)
     site_sums: np.ndarray  # float64[3, n], what the next sites are made of (nothing likewise)
     best: np.ndarray  # float64[1 + packed_size], best end of an annealing (nothing likewise)
@@ -99,6 +101,7 @@ class DoublySparseWorkspace(NamedTuple):
     projected: np.ndarray
     functions: np.ndarray  # float64[C, n]
     unused: np.ndarray  # float64[1, 1], length scales that this basis does not have
+    leaps: LeapMemory
 
 
 class DoublySparseSettings(NamedTuple):
@@ -117,6 +120,8 @@ class DoublySparseSettings(NamedTuple):
     walks: int
     moves: int
     blocks: int
+    leaps: int  # every so many sweeps, as LEAP_EVERY says
+    leap_steps: int
     scans: int
     directions: np.ndarray  # int64[d], slices to make, by their row in DIRECTIONS
     function_moves: bool
@@ -124,11 +129,17 @@ class DoublySparseSettings(NamedTuple):
 
 
 def open_workspace(
-    state: DoublySparseState, columns: np.ndarray, kind: int, data: Any, terms: Any = None
+    state: DoublySparseState,
+    columns: np.ndarray,
+    kind: int,
+    data: Any,
+    terms: Any = None,
+    leaps: bool = False,
 ) -> DoublySparseWorkspace:
     """Allocate the memory of a running chain around its state (arrays are shared).
 
-    ``terms`` are the responses by their terms, for a chain without auxiliary variables.
+    ``terms`` are the responses by their terms, for a chain without auxiliary variables; ``leaps``
+    says whether it makes leaps.
     """
     latents, n = state.response.shape
     largest = len(state.rows) - 1
@@ -173,6 +184,7 @@ def open_workspace(
         projected=np.empty_like(factor.projected),
         functions=np.empty((latents, n)),
         unused=np.ones((1, 1)),
+        leaps=open_leaps(columns, spare, leaps),
     )
 
 
@@ -207,11 +219,17 @@ def sweep_once(rng, state, work, prior, settings, tuning):
     """Carry out one sweep, all but the coefficients."""
     factor, sweep = work.factor, state.sweep[0]
     evidence = sweep_features(rng, state, work, settings, tuning)
-    walk_ridge(
+    evidence = walk_ridge(
         rng, work.basis, factor, work.spare, work.sums, work.other_sums, evidence, prior,
         settings.walks, 3 if settings.directions.shape[0] > 0 else 1, state.log_step,
         state.log_ridge, state.ridge_steps, tuning, state.tallies[RIDGE],
     )  # fmt: skip
+    for _ in range(settings.leaps if sweep % LEAP_EVERY[1 if tuning else 0] == 0 else 0):
+        evidence = leap_bandwidth(
+            rng, work.basis, factor, work.leaps, work.sums, work.other_sums, work.unused, evidence,
+            settings.log_weights, settings.candidates, settings.leap_steps, state.log_step,
+            state.tallies[LEAP],
+        )  # fmt: skip
     if settings.moves > 0:
         move_active_set(
             rng, factor, work.basis, work.unused, settings.log_weights, settings.candidates,

@@ -45,6 +45,31 @@ def draw_inactive(rng, factor, candidates):
             return row
 
 
+@jit
+def draw_kind(rng, size, largest, n_rows):
+    """Return which kind of change to try at ``size``."""
+    birth, death = move_probabilities(size, largest, n_rows)
+    choice = rng.random()
+    return BIRTH if choice < birth else (DEATH if choice < birth + death else SWAP)
+
+
+@jit
+def log_odds_of_change(kind, size, log_weights, n_rows, newcomers):
+    """Return what the log acceptance ratio of a change holds besides its Bayes factor.
+
+    ``newcomers``: among how many a birth from ``size``, or back to it, is drawn.
+    """
+    largest = log_weights.shape[0] - 1
+    if kind == SWAP:
+        return 0.0
+    smaller = size if kind == BIRTH else size - 1
+    birth = move_probabilities(smaller, largest, n_rows)[0]
+    death = move_probabilities(smaller + 1, largest, n_rows)[1]
+    value = log_weights[smaller + 1] - log_weights[smaller]
+    value += math.log(death * newcomers / (birth * (smaller + 1)))
+    return value if kind == BIRTH else -value
+
+
 @jit_apart
 def move_active_set(
     rng, factor, basis, length_scale, log_weights, candidates, moves, drawn, tallies
@@ -78,9 +103,7 @@ def move_active_set(
         if factor.abandoned[0] != 0:
             break
         k = factor.n_active[0]
-        birth, death = move_probabilities(k, largest, n)
-        choice = rng.random()
-        kind = BIRTH if choice < birth else (DEATH if choice < birth + death else SWAP)
+        kind = draw_kind(rng, k, largest, n)
         tallies[kind, 0] += 1
         row, victim, size = -1, -1, k
         accept = 0.0  # log of the acceptance ratio
@@ -93,16 +116,8 @@ def move_active_set(
         if kind != BIRTH:
             victim = rng.integers(0, k)
             accept += value_death(factor, victim, size)
-        if kind == BIRTH:
-            reverse = move_probabilities(k + 1, largest, n)[1]
-            choices = n if drawn_before else n - k
-            accept += log_weights[k + 1] - log_weights[k]
-            accept += math.log(reverse * choices / (birth * (k + 1)))
-        elif kind == DEATH:
-            reverse = move_probabilities(k - 1, largest, n)[0]
-            choices = n if drawn_before else n - k + 1
-            accept += log_weights[k - 1] - log_weights[k]
-            accept += math.log(reverse * k / (death * choices))
+        newcomers = n if drawn_before else n - (k if kind == BIRTH else k - 1)
+        accept += log_odds_of_change(kind, k, log_weights, n, newcomers)
         if math.log(rng.random()) < accept:
             tallies[kind, 1] += 1
             if kind != DEATH:

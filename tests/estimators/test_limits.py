@@ -134,3 +134,18 @@ def test_sampled_search_names_its_limit_too():
 def test_no_word_where_the_model_is_small():
     model = DoublySparseClassifier(selection=DoublySparseSelection(max_features=3), **SHORT)
     assert said(model, np.where(X[:, 0] > 0, 1, 0)) == []
+
+
+def test_a_plot_shows_where_the_room_ends():
+    from sparsekern.plotting import plot_active_trace
+
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((30, 2))
+    model = GKMRegressor(draws=40, tune=40, chains=2, random_state=0)
+    model.set_params(priors__max_active=2, progress=False)
+    with pytest.warns(UserWarning):
+        model.fit(X, np.sin(2 * X[:, 0]))
+    assert model.limits_ == {"n_active": 2}
+    trace = plot_active_trace(model)[0]
+    assert any("max_active" in text.get_text() for text in trace.texts)
+    assert any(line.get_linestyle() == ":" for line in trace.lines)

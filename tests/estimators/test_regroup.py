@@ -12,7 +12,7 @@ from sparsekern.inference.chains import runner as chains_module
 from sparsekern.inference.chains.checkpoint import Checkpoint
 from sparsekern.inference.chains.plan import Plan
 
-PLAN = Plan(tune=20, draws=10, thin=1)
+PLAN = Plan(tune=100, draws=10, thin=1)
 
 
 class State(NamedTuple):
@@ -30,6 +30,7 @@ class Valley:
 
     refresh_every = 1
     engine = "valley"
+    knows_log_density = True
 
     def start(self, rng, chain):
         return State(np.zeros(1, np.int64), np.array([100.0 * chain]))
@@ -71,9 +72,9 @@ def test_chains_behind_go_on_from_the_best_after_half_of_tuning():
     done = run()
     assert done.ended == "finished" and done.kept == 10
     traces = np.array([chain.draws.place_trace for chain in done.chains])
-    assert_array_equal(np.round(traces[:, 9]), [0, 100, 200])
-    assert_array_equal(np.round(traces[:, 10:]), 100)
-    assert len(np.unique(traces[:, 10])) == 3  # random streams of their own
+    assert_array_equal(np.round(traces[:, 49]), [0, 100, 200])
+    assert_array_equal(np.round(traces[:, 50:]), 100)
+    assert len(np.unique(traces[:, 50])) == 3  # random streams of their own
 
 
 def test_number_of_threads_and_length_of_legs_change_nothing(monkeypatch):
@@ -89,7 +90,8 @@ def test_who_is_not_hopeless_stays_and_who_cannot_tell_does_not_wait():
     near.log_density = lambda state: -0.1 * abs(float(state.place[0]) - 100.0)
     assert_array_equal([np.round(c.state.place[0]) for c in run(near).chains], [0, 100, 200])
     silent = Valley()
-    silent.log_density = lambda state: None
+    silent.knows_log_density = False
+    silent.log_density = None
     assert_array_equal([np.round(c.state.place[0]) for c in run(silent).chains], [0, 100, 200])
     lost = Valley()
     lost.log_density = lambda state: np.nan if state.place[0] < 50 else 0.0
@@ -105,7 +107,7 @@ def test_chains_of_different_models_are_not_compared():
     assert regroup.move_those_behind([first, second, second], states) == [2]
 
 
-@pytest.mark.parametrize("killed_at", [7, 10, 11, 25])
+@pytest.mark.parametrize("killed_at", [35, 50, 51, 105])
 def test_a_killed_run_ends_as_if_it_had_not_been(tmp_path, killed_at, monkeypatch):
     monkeypatch.setattr("sparsekern.inference.chains.checkpoint._SECONDS_BETWEEN", 0.0)
     monkeypatch.setattr(chains_module, "_LEG_SECONDS", 0.0)  # legs of one sweep
@@ -149,7 +151,7 @@ def test_which_estimators_compare_their_chains(monkeypatch):
         return move(samplers, states)
 
     monkeypatch.setattr(chains_module, "move_those_behind", watched)
-    short = {"draws": 4, "tune": 8, "chains": 2, "random_state": 0, "progress": False}
+    short = {"draws": 4, "tune": 100, "chains": 2, "random_state": 0, "progress": False}
 
     def densities(model, y=y):
         seen.clear()
@@ -158,7 +160,7 @@ def test_which_estimators_compare_their_chains(monkeypatch):
 
     for model, labels in ((DoublySparseRegressor, y), (DoublySparseClassifier, y > 0)):
         assert np.isfinite(densities(model(**short), labels)).all()
-    assert densities(DoublySparseRegressor(noise="student_t", **short)) == [None, None]
+    assert densities(DoublySparseRegressor(noise="student_t", **short)) is None
     tempered = DoublySparseRegressor(**short).set_params(moves__temperatures=(1, 2))
-    assert densities(tempered) == [None, None]
+    assert densities(tempered) is None
     assert densities(GKMClassifier(**short), y > 0) is None

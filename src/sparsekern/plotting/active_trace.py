@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ def plot_active_trace(model: Any, axes: Any = None) -> np.ndarray:
     ndarray of Axes, shape (2,)
         The traces and the histogram.
     """
-    return _plot_counts(model, axes, "n_active", "Active vectors", "max_active", _most_active)
+    return _plot_counts(model, axes, "n_active", "Active vectors", "max_active")
 
 
 def plot_feature_trace(model: Any, axes: Any = None) -> np.ndarray:
@@ -61,31 +60,11 @@ def plot_feature_trace(model: Any, axes: Any = None) -> np.ndarray:
         The traces and the histogram. Whether chains agree on *which* features is in
         :func:`plot_inclusion`.
     """
-    return _plot_counts(model, axes, "n_features", "Features", "max_features", _most_features)
+    return _plot_counts(model, axes, "n_features", "Features", "max_features")
 
 
-def _parameters(model: Any) -> dict[str, Any]:
-    """Return the parameters by their own names, whichever group they are in."""
-    return {name.rpartition("__")[2]: value for name, value in model.get_params().items()}
-
-
-def _most_active(model: Any) -> float:
-    given = _parameters(model)
-    selects = given.get("sparse", given.get("select_vectors", True))
-    if given["max_active"] is None:
-        return np.inf
-    return min(given["max_active"], len(model.active_probabilities_)) if selects else np.inf
-
-
-def _most_features(model: Any) -> float:
-    given = _parameters(model)
-    return min(given["max_features"], model.n_features_in_) if given["select_features"] else np.inf
-
-
-def _plot_counts(
-    model: Any, axes: Any, name: str, label: str, bound: str, most: Callable[[Any], float]
-) -> np.ndarray:
-    """Plot the counts called ``name``; ``most`` says where the prior ends, called ``bound``."""
+def _plot_counts(model: Any, axes: Any, name: str, label: str, bound: str) -> np.ndarray:
+    """Plot the counts called ``name``; ``bound`` is what the end of the prior is called."""
     model = final_estimator(model)
     group = sampled_variables(model)
     if name not in group:
@@ -100,7 +79,8 @@ def _plot_counts(
     sweeps, tune, limit = list(kept), 0, np.inf
     if hasattr(model, "fit"):
         tune = model.posterior_["posterior"].attrs["tuning_steps"]
-        sweeps, limit = model.traces_[name], most(model)
+        sweeps = model.traces_[name]
+        limit = getattr(model, "limits_", {}).get(name, np.inf)
     axes = open_axes(axes, 1, 2, figsize=(7.5, 3.0), width_ratios=(2.4, 1)).ravel()
     trace, marginal = axes
     note: dict[str, Any] = {"fontsize": "small", "color": "0.3", "va": "top", "ha": "right"}

@@ -99,7 +99,8 @@ class SampledPosterior:
 
     def attributes(self) -> dict[str, Any]:
         """Return what an estimator shows of the posterior, as fitted attributes."""
-        traces = {"traces_": self.record.traces} if self.record.traces else {}
+        record = self.record
+        traces = {"traces_": record.traces, "limits_": record.limits} if record.traces else {}
         return {
             "n_draws_": self.n_kept,
             "acceptance_rates_": self.acceptance_rates,

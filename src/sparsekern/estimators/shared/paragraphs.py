@@ -113,6 +113,8 @@ acceptance_rates_ : dict
     Share of accepted moves after tuning, by kind.
 traces_ : dict of list of ndarray
     Counts such as ``"n_active"`` after every sweep, tuning included, chain by chain.
+limits_ : dict of int
+    The most that chains allowed of such a count, where there could be more; with one model only.
 n_draws_ : int
     Kept draws of each chain. The sweeps before the first of them and for each, which
     ``draws="auto"`` may have raised, are the attributes ``tuning_steps`` and ``thinning`` of

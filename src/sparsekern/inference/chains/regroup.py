@@ -3,11 +3,12 @@ r"""Chains that fall hopelessly behind while they are tuned go on from the best 
 A posterior may have modes that lie tens of nats below the best, and that no move of a sweep leads
 away from: with cos(x) and 1,000 rows half of the chains ended where the function bends three times
 less, 43 nats lower. Halfway through tuning all chains are compared by their log posterior, and one
-that lies more than 20 nats below the best takes its state. Each keeps random streams of its own,
-and the other half of tuning to forget where it came from; kept draws are untouched.
+that lies more than 20 nats below the best takes its state. Each keeps random streams of its own and
+has the other half of tuning to forget where it came from; kept draws are untouched.
 
 Doing it again changes nothing, since nobody is behind any more: a run that was killed in between
-may do it once more.
+may do it once more. (Where a chain could not be saved, and the run was killed then, chains may
+stand on either side of the place; those are no longer compared.)
 """
 
 from __future__ import annotations
@@ -20,16 +21,25 @@ import numpy as np
 from .plan import Plan
 
 HOPELESS = 20.0  # nats; within one mode log posteriors differ by five or ten
+_LEAST = 50  # sweeps; sooner chains differ because they have only just started
 
 
 def sweep_of_comparison(plan: Plan) -> int:
-    """Return the number of sweeps after which chains are compared."""
-    return plan.tune // 2
+    """Return the number of sweeps after which chains are compared; zero: they are not."""
+    return plan.tune // 2 if plan.tune >= 2 * _LEAST else 0
 
 
-def can_be_compared(sampler: Any) -> bool:
-    """Tell whether a sampler knows the log posterior of a state."""
-    return hasattr(sampler, "log_density")
+def can_be_compared(samplers: Sequence[Any]) -> bool:
+    """Tell whether every sampler has several chains and knows the log posterior of their states."""
+    return all(
+        getattr(sampler, "knows_log_density", False) and _own(samplers, sampler)[1:]
+        for sampler in samplers
+    )
+
+
+def _own(samplers: Sequence[Any], sampler: Any) -> list[int]:
+    """Return the numbers of the chains of one sampler."""
+    return [number for number, other in enumerate(samplers) if other is sampler]
 
 
 def move_those_behind(samplers: Sequence[Any], states: Sequence[Any]) -> list[int]:
@@ -42,10 +52,8 @@ def move_those_behind(samplers: Sequence[Any], states: Sequence[Any]) -> list[in
     """
     moved = []
     for sampler in {id(sampler): sampler for sampler in samplers}.values():
-        own = [number for number, other in enumerate(samplers) if other is sampler]
+        own = _own(samplers, sampler)
         values = {number: sampler.log_density(states[number]) for number in own}
-        if any(value is None for value in values.values()):
-            continue
         best = max(own, key=lambda number: _comparable(values[number]))
         for number in own:
             if _comparable(values[number]) < values[best] - HOPELESS:

@@ -168,7 +168,7 @@ def _leave(runners: list[_Runner]) -> list[Chain]:
 def _set_pauses(runners: list[_Runner]) -> None:
     """Let chains that can be compared wait for each other, unless they have been."""
     where = sweep_of_comparison(runners[0].plan)
-    able = all(can_be_compared(runner.sampler) for runner in runners)
+    able = can_be_compared([runner.sampler for runner in runners])
     if able and where > 0 and all(runner.chain.sweep <= where for runner in runners):
         for runner in runners:
             runner.pause = where
@@ -179,6 +179,8 @@ def _all_wait(runners: list[_Runner]) -> bool:
 
 
 def _regroup(runners: list[_Runner]) -> None:
+    for runner in runners:  # comparing takes memory, too
+        runner.workspace = None
     move_those_behind(
         [runner.sampler for runner in runners], [runner.chain.state for runner in runners]
     )

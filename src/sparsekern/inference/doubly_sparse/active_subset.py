@@ -258,8 +258,7 @@ class ActiveSubsetSampler(DoublySparseSampler):
             values=np.zeros(n),
         )
 
-    def log_density(self, state: DoublySparseState) -> None:
-        """Return None: the data are other rows in every sweep."""
+    knows_log_density = False  # the data are other rows in every sweep
 
     def _start_workspace(self, state: DoublySparseState) -> DoublySparseWorkspace:
         work = self.open(state)

@@ -57,7 +57,7 @@ class DoublySparseSampler:
         Toggled features and pairs of them, exchanged features, rounds of walks, active-set moves,
         blocks of them and latent scans of a sweep.
     leaps : int
-        Leaps of every eighth sweep, with Gaussian noise.
+        Leaps of every eighth sweep (in tuning every third), with Gaussian noise.
     n_monitored : int
         Training rows whose expected response is followed for convergence.
     """
@@ -115,7 +115,7 @@ class DoublySparseSampler:
         bounds = {"n_active": (self._largest, len(rows)), "n_features": (self._room, p)}
         self.limits = {name: most for name, (most, all_) in bounds.items() if most < all_}
         self._leaps = self._normal and leaps > 0
-        expected = model.vector_probability * len(rows)
+        expected = min(model.vector_probability * len(rows), self._largest)
         slices = [] if model.slab_prior is None else [_ALONE]
         if slices and "free latents" in provides:
             slices.append(_STRETCHED)
@@ -257,13 +257,13 @@ class DoublySparseSampler:
         """Return memory in which a start is looked for."""
         return self._open_one(state)
 
-    def log_density(self, state: DoublySparseState) -> float | None:
-        """Return the log posterior of a state, constants apart, or None if it cannot be told.
+    @property
+    def knows_log_density(self) -> bool:
+        """Whether nothing would have to be integrated out of :meth:`log_density`."""
+        return self._collapsed or self._normal
 
-        Auxiliary variables would have to be integrated out.
-        """
-        if not (self._collapsed or self._normal):
-            return None
+    def log_density(self, state: DoublySparseState) -> float:
+        """Return the log posterior of a state, constants apart."""
         own = copy.deepcopy(state)  # the sites of a mode are written to it
         work = self._open_one(own)
         evidence = rebuild_features(work.basis, work.factor, work.sums)

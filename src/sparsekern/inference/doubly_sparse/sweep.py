@@ -6,8 +6,8 @@ r"""The sweep of the doubly-sparse kernel model, and its compiled loop.
 is learned, the variance of the noise are integrated out of every move; what was integrated out is
 drawn anew, jointly, before anything conditions on it. The file knows no likelihood.
 
-1. toggles, exchanges and walks of the features, 2. active vectors, 3. the slab, 4. working
-response, 5. the size of the latent function, 6. on kept sweeps the coefficients.
+1. toggles, exchanges and walks of the features, now and then leaps, 2. active vectors, 3. the slab,
+4. working response, 5. the size of the latent function, 6. on kept sweeps the coefficients.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOVES = (
     "feature_pair", "temperature_swap", "joint", "ridge", "block", "leap",
 )  # fmt: skip
 RIDGE, BLOCK, LEAP = 10, 11, 12  # rows of the tallies
-LEAP_EVERY = (8, 3)  # sweeps, while a chain is tuned: that many
+LEAP_EVERY = (8, 3)  # one sweep in so many makes leaps: after tuning, in tuning
 
 
 class DoublySparseState(NamedTuple):
@@ -120,8 +120,8 @@ class DoublySparseSettings(NamedTuple):
     walks: int
     moves: int
     blocks: int
-    leaps: int  # every so many sweeps, as LEAP_EVERY says
-    leap_steps: int
+    leaps: int  # in a sweep that makes them
+    leap_steps: int  # of the way of each
     scans: int
     directions: np.ndarray  # int64[d], slices to make, by their row in DIRECTIONS
     function_moves: bool
@@ -184,7 +184,7 @@ def open_workspace(
         projected=np.empty_like(factor.projected),
         functions=np.empty((latents, n)),
         unused=np.ones((1, 1)),
-        leaps=open_leaps(columns, spare, leaps),
+        leaps=open_leaps(spare, leaps),
     )
 
 

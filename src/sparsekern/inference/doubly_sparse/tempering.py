@@ -58,7 +58,7 @@ class TemperedState(NamedTuple):
     log_ridge: np.ndarray
     ridge_steps: np.ndarray
     slab: np.ndarray
-    tallies: np.ndarray  # int64[12, 2], of the coldest alone
+    tallies: np.ndarray  # int64[13, 2], of the coldest alone
     function: np.ndarray
     site_sums: np.ndarray
     best: np.ndarray
@@ -158,8 +158,7 @@ class TemperedSampler(DoublySparseSampler):
         shared = {"sweep": replicas[0].sweep, "tallies": replicas[0].tallies}
         return TemperedState(**(parts | shared))
 
-    def log_density(self, state: Any) -> None:
-        """Return None: replicas at other temperatures are there to leave such modes."""
+    knows_log_density = False  # replicas at other temperatures are there to leave such modes
 
     def open(self, state: Any) -> Any:
         """Return views of the replicas' states and the memory of each."""

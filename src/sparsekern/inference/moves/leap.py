@@ -14,7 +14,8 @@ other badly, so that a walk never crosses and a plain jump is refused. A leap
 
 .. math::
     \frac1L\sum_{t=0}^{L-1}\log\frac{m(\eta_l',a_t)\,p(\eta_l')\,\eta_l'}
-    {m(\eta_l,a_t)\,p(\eta_l)\,\eta_l}+\log\frac{q(\eta_l\mid a_{L-1})}{q(\eta_l'\mid a_0)}.
+    {m(\eta_l,a_t)\,p(\eta_l)\,\eta_l}
+    +\log\frac{q(\eta_l\mid\eta_l',a_{L-1})}{q(\eta_l'\mid\eta_l,a_0)}.
 
 This is exact (a nonequilibrium candidate: Neal 2001, Nilmeier et al. 2011): each step is
 reversible under its own law, and the way back passes the same laws in reverse order. The file knows
@@ -40,7 +41,7 @@ from .active_set import BIRTH, DEATH, draw_inactive, draw_kind, log_odds_of_chan
 _STEP = 0.5
 _GRID = np.arange(-6.5, 2.1, _STEP)  # of log bandwidths
 _APART = 0.8  # of a peak from the present log bandwidth
-_DEEPEST = 40.0  # nats below the highest point of the profile, and no peak counts
+_DEEPEST = 40.0  # nats; peaks further below the highest point of a profile do not count
 _SPREAD = 0.25  # of proposals around a peak; Student's t, as peaks are not where they seem
 _WALKS = 0.1  # share of the way's steps that are walks on another bandwidth
 _PROFILE_ROWS = 500  # of more than 2,000 rows a quarter
@@ -50,22 +51,22 @@ class LeapMemory(NamedTuple):
     """What leaps need besides the workspace of a chain."""
 
     rows: np.ndarray  # int64[m], the rows of profiles
-    columns: np.ndarray  # float64[p, m], their features
+    column: np.ndarray  # float64[m], a feature of theirs
     small: WhitenedFactor  # of these rows
     base: np.ndarray  # float64[k, m], kernel sums without the feature
     sums: np.ndarray  # float64[k, m], and with it
     twin: WhitenedFactor  # with the other bandwidth; large arrays are the spare factor's
 
 
-def open_leaps(columns: np.ndarray, spare: WhitenedFactor, used: bool) -> LeapMemory:
+def open_leaps(spare: WhitenedFactor, used: bool) -> LeapMemory:
     """Allocate the memory of leaps (next to none where these are not used)."""
-    n = columns.shape[1]
+    n = len(spare.precision)
     largest = len(spare.rows) - 1 if used else 0
     m = min(n, max(_PROFILE_ROWS, n // 4)) if used else 0
     rows = np.linspace(0, n - 1, m).astype(np.int64)
     return LeapMemory(
         rows=rows,
-        columns=np.ascontiguousarray(columns[:, rows]),
+        column=np.empty(m),
         small=empty_factor(m, largest, len(spare.response)),
         base=np.empty((largest + 1, m)),
         sums=np.empty((largest + 1, m)),
@@ -93,6 +94,15 @@ def _match_small(factor, memory):
             small.response[c, i] = factor.response[c, rows[i]]
 
 
+@jit
+def _gather(basis, memory, place):
+    """Gather a feature's column of the rows of profiles; return that of all rows."""
+    whole = basis.columns[basis.features[place]]
+    for i in range(memory.rows.shape[0]):
+        memory.column[i] = whole[memory.rows[i]]
+    return whole
+
+
 @jit_apart
 def _write_profile(basis, factor, memory, at, profile):
     """Write log evidence and prior at every bandwidth of the grid for the feature at place ``at``.
@@ -100,22 +110,21 @@ def _write_profile(basis, factor, memory, at, profile):
     The present bandwidth of the feature has no part in it.
     """
     _match_small(factor, memory)
-    k, feature = factor.n_active[0], basis.features[at]
+    k, column = factor.n_active[0], memory.column
     for a in range(k):
-        base, row = memory.base[a], factor.rows[a]
-        base[:] = 0.0
-        for place in range(basis.n_features[0]):
-            if place != at:
-                other = basis.features[place]
-                here = basis.columns[other, row]
-                bandwidth = basis.bandwidths[place]
-                add_feature(memory.columns[other], here, bandwidth, basis.kind, base, base)
+        memory.base[a] = 0.0
+    for place in range(basis.n_features[0]):
+        if place != at:
+            whole, bandwidth = _gather(basis, memory, place), basis.bandwidths[place]
+            for a in range(k):
+                base, here = memory.base[a], whole[factor.rows[a]]
+                add_feature(column, here, bandwidth, basis.kind, base, base)
+    whole = _gather(basis, memory, at)
     for point in range(_GRID.shape[0]):
         bandwidth = math.exp(_GRID[point])
         for a in range(k):
-            here = basis.columns[feature, factor.rows[a]]
-            column = memory.columns[feature]
-            add_feature(column, here, bandwidth, basis.kind, memory.base[a], memory.sums[a])
+            base, here = memory.base[a], whole[factor.rows[a]]
+            add_feature(column, here, bandwidth, basis.kind, base, memory.sums[a])
         profile[point] = load_from_sums(basis, memory.small, memory.sums)
         profile[point] += _GRID[point] - bandwidth
 
@@ -233,16 +242,16 @@ def leap_bandwidth(
     ----------
     memory : LeapMemory
     log_weights, candidates
-        As for :func:`.active_set.move_active_set`; without candidates the set stays as it is.
+        As for :func:`.active_set.move_active_set`.
     steps : int
-        L, the steps of the way.
+        L, the steps of the way, of which L - 1 change something.
     log_step : float64[p]
         Log step of the walk on each bandwidth alone.
     tally : int64[2]
         Leaps to a peak, and those of them that were taken, counted up here.
     """
     size = basis.n_features[0]
-    if size == 0 or factor.n_active[0] == 0:
+    if size == 0 or factor.n_active[0] == 0 or factor.abandoned[0] != 0:
         return evidence
     at = rng.integers(0, size)
     before = basis.bandwidths[at]

@@ -1,4 +1,4 @@
-"""Do chains arrive? Default fits on ordinary data, twenty data sets of each kind.
+"""Do chains arrive? Default fits on ordinary data, twenty data sets of each kind (`--fits`).
 
 Everything is at its default, whatever the number of draws; only seeds are given. A data set is a
 random draw of a design, or a random split of real data (140 rows of thyroid, 100 of wine, 400 of
@@ -190,7 +190,7 @@ def _summary(name: str, fits: list[dict]) -> Row:
         "R-hat": float(np.median(values("R-hat"))), "largest R-hat": float(values("R-hat").max()),
         "ESS": float(np.median(values("ESS"))), "sweeps": float(values("sweeps").mean()),
         "error": float(values("error").mean()),
-        "error se": float(values("error").std(ddof=1) / len(fits) ** 0.5),
+        "error se": float(values("error").std(ddof=1) / len(fits) ** 0.5) if fits[1:] else None,
         "right features": sum(right) if right else None,
         "seconds": float(np.median(values("seconds"))),
     }  # fmt: skip

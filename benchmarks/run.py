@@ -61,6 +61,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         action="store_true",
         help="accuracy: the paper's largest active sets (140, 400) instead of the default 100",
     )
+    parser.add_argument("--fits", type=int, default=20, help="mixing: data sets of each kind")
     parser.add_argument("--sets", nargs="*", help=f"{', '.join(_SETS)}: only these")
     chosen = parser.parse_args(arguments)
     unknown = set(chosen.parts) - set(PARTS)
@@ -81,6 +82,8 @@ def options_of(name: str, part: ModuleType, chosen: argparse.Namespace) -> dict[
         options |= {"n_jobs": chosen.n_jobs, "paper_max_active": chosen.paper_max_active}
     if name in _WITH_JOBS:
         options["n_jobs"] = chosen.n_jobs
+    if name == "mixing":
+        options["fits"] = chosen.fits
     if name in _SETS and chosen.sets:
         options["sets"] = tuple(known for known in chosen.sets if known in _SETS[name](part))
     return options

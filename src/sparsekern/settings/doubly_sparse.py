@@ -134,8 +134,9 @@ class DoublySparseMoves(Settings):
         Births and deaths of 2 to 32 active vectors at once, or, where ``max_active`` is 200 or
         more, of up to a third of it (128 at most).
     leaps : int, default=1
-        Leaps of every eighth sweep (in tuning every third) to another peak of a length scale's
-        posterior, which carry the active vectors along; with Gaussian noise.
+        Leaps to another peak of a length scale's posterior, which carry the active vectors along,
+        with Gaussian noise: so many every third sweep in tuning, and every second or eighth after
+        it, by how many were taken.
     latent_scans : int, default=3
         Scans of the latent variables, where the likelihood has them.
     large_n : {"dictionary", "fixed_rows", "active_subset"}, default="dictionary"

@@ -21,15 +21,18 @@ from doubly_sparse_dense import (
     subsets,
     worst,
 )
-from doubly_sparse_setup import MODEL, bare, rewritten
+from doubly_sparse_setup import MODEL, bare, generators, make_sampler, rewritten
 from numba import njit
 from speed import slow_except
 
 from sparsekern.bases.feature_columns import rebuild_features
+from sparsekern.inference.chains.plan import Plan
+from sparsekern.inference.doubly_sparse.sweep import LEAP, LIVELY, QUIET
 from sparsekern.inference.moves import leap
 from sparsekern.inference.moves.active_set import move_active_set
 from sparsekern.inference.moves.features import walk_bandwidths
 from sparsekern.inference.moves.leap import _lead, leap_bandwidth, open_leaps
+from sparsekern.likelihoods import Gaussian
 from sparsekern.linalg.whitened_factor import empty_factor
 from sparsekern.priors import independent_log_weights
 
@@ -307,6 +310,19 @@ def test_wrong_ways_are_noticed(mistake):
         lead = recompiled(leap._lead, **{name: wrong}, **MORE_WALKS)
     z = _lead_scores(100_000, recompiled(lead_all, _lead=lead))
     assert max(map(abs, z.values())) > 6
+
+
+@pytest.mark.parametrize(("taken", "every"), [(0, QUIET), (3, QUIET), (4, LIVELY), (90, LIVELY)])
+def test_how_often_leaps_are_made_is_fixed_when_tuning_ends(taken, every):
+    features, response = _data()
+    sampler = make_sampler(Gaussian(), features, response, MODEL | {"kind": "rbf"})
+    plan, rngs = Plan(2, 40, 1), generators(1)
+    state, kept = sampler.start(rngs[0], 0), sampler.allocate(plan)
+    state.sweep[0] = 2  # the next sweep is the first that counts
+    state.tallies[LEAP] = 100, taken
+    sampler.advance(rngs, state, sampler.open(state), kept, 42, plan, True)
+    assert state.leap_every[0] == every
+    assert state.tallies[LEAP, 0] <= 40 // every + 1
 
 
 def test_the_oracle_is_that_of_the_others():

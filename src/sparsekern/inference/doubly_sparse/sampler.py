@@ -24,6 +24,7 @@ from .first_feature import single_feature_evidence
 from .packed_state import packed_size
 from .sweep import (
     MOVES,
+    TRIED,
     DoublySparseDraws,
     DoublySparseSettings,
     DoublySparseState,
@@ -57,7 +58,8 @@ class DoublySparseSampler:
         Toggled features and pairs of them, exchanged features, rounds of walks, active-set moves,
         blocks of them and latent scans of a sweep.
     leaps : int
-        Leaps of every eighth sweep (in tuning every third), with Gaussian noise.
+        Leaps of every third sweep in tuning, with Gaussian noise; after it of every second or
+        eighth, by how many were taken.
     n_monitored : int
         Training rows whose expected response is followed for convergence.
     """
@@ -217,6 +219,7 @@ class DoublySparseSampler:
             steps=np.zeros(p, np.int64),
             log_ridge=np.zeros(3),
             ridge_steps=np.zeros(3, np.int64),
+            leap_every=np.array([TRIED]),
             slab=slab,
             tallies=np.zeros((len(MOVES), 2), np.int64),
             function=np.zeros(1 + self._largest + n if self._holds_function else 0),

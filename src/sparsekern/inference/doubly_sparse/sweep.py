@@ -38,7 +38,8 @@ MOVES = (
     "feature_pair", "temperature_swap", "joint", "ridge", "block", "leap",
 )  # fmt: skip
 RIDGE, BLOCK, LEAP = 10, 11, 12  # rows of the tallies
-LEAP_EVERY = (8, 3)  # one sweep in so many makes leaps: after tuning, in tuning
+TRIED, LIVELY, QUIET = 3, 2, 8  # one sweep in so many makes leaps: in tuning, and after it
+_LIVELY = 4  # leaps taken in tuning; one or two may just have left a bad start
 
 
 class DoublySparseState(NamedTuple):
@@ -60,6 +61,7 @@ class DoublySparseState(NamedTuple):
     steps: np.ndarray  # int64[p], walks that shaped it
     log_ridge: np.ndarray  # float64[3], walk along the ridge, by slope
     ridge_steps: np.ndarray  # int64[3], walks that shaped it
+    leap_every: np.ndarray  # int64[1], one sweep in so many makes leaps
     slab: np.ndarray  # int64[n], 1 in the slab, 0 in the spike (nothing without a continuous spike)
     tallies: np.ndarray  # int64[13, 2], attempts and acceptances after tuning
     function: np.ndarray  # float64[1 + m + n], see corrected moves (nothing where none is held)
@@ -224,7 +226,7 @@ def sweep_once(rng, state, work, prior, settings, tuning):
         settings.walks, 3 if settings.directions.shape[0] > 0 else 1, state.log_step,
         state.log_ridge, state.ridge_steps, tuning, state.tallies[RIDGE],
     )  # fmt: skip
-    for _ in range(settings.leaps if sweep % LEAP_EVERY[1 if tuning else 0] == 0 else 0):
+    for _ in range(settings.leaps if sweep % state.leap_every[0] == 0 else 0):
         evidence = leap_bandwidth(
             rng, work.basis, factor, work.leaps, work.sums, work.other_sums, work.unused, evidence,
             settings.log_weights, settings.candidates, settings.leap_steps, state.log_step,
@@ -266,12 +268,19 @@ def store_features(state, draws, at):
 
 
 @jit
+def end_tuning(state):
+    """Fix how often leaps are made, by how many were taken, and begin to count moves."""
+    state.leap_every[0] = LIVELY if state.tallies[LEAP, 1] >= _LIVELY else QUIET
+    state.tallies[:] = 0
+
+
+@jit
 def run_doubly_sparse(rng, state, work, prior, settings, draws, stop, tune, thin):
     """Run until ``stop`` sweeps are done; return whether the working response stayed finite."""
     while state.sweep[0] < stop:
         sweep = state.sweep[0]
         if sweep == tune:
-            state.tallies[:] = 0
+            end_tuning(state)
         sweep_once(rng, state, work, prior, settings, sweep < tune)
         draws.size_trace[sweep] = state.n_active[0]
         draws.features_trace[sweep] = state.n_features[0]

@@ -31,6 +31,7 @@ from .sweep import (
     DoublySparseDraws,
     DoublySparseState,
     DoublySparseWorkspace,
+    end_tuning,
     store_features,
     sweep_once,
 )
@@ -57,6 +58,7 @@ class TemperedState(NamedTuple):
     steps: np.ndarray
     log_ridge: np.ndarray
     ridge_steps: np.ndarray
+    leap_every: np.ndarray
     slab: np.ndarray
     tallies: np.ndarray  # int64[13, 2], of the coldest alone
     function: np.ndarray
@@ -111,7 +113,7 @@ def run_tempered(rng, states, works, prior, settings, draws, stop, tune, thin):
         sweep = cold.sweep[0]
         for r in range(len(states)):
             if sweep == tune:
-                states[r].tallies[:] = 0
+                end_tuning(states[r])
             sweep_once(rng, states[r], works[r], prior, settings, sweep < tune)
         draws.size_trace[sweep] = cold.n_active[0]
         draws.features_trace[sweep] = cold.n_features[0]

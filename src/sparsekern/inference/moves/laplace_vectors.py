@@ -23,7 +23,7 @@ from ...bases.laplace_columns import load_mode
 from ...kernels.feature_sums import kernel_of_sums
 from ...linalg.active_moves import value_death
 from ...linalg.copies import copy_vector
-from .active_set import BIRTH, DEATH, SWAP, draw_inactive, move_probabilities
+from .active_set import BIRTH, DEATH, draw_inactive, draw_kind, log_odds_of_change
 from .features import take_proposal
 
 
@@ -95,21 +95,12 @@ def move_vectors(
         if factor.abandoned[0] != 0:
             break
         k = factor.n_active[0]
-        birth, death = move_probabilities(k, largest, n)
-        choice = rng.random()
-        kind = BIRTH if choice < birth else (DEATH if choice < birth + death else SWAP)
+        kind = draw_kind(rng, k, largest, n)
         tallies[kind, 0] += 1
         row = draw_inactive(rng, factor, candidates) if kind != DEATH else -1
         victim = rng.integers(0, k) if kind != BIRTH else -1
-        prior = 0.0  # log ratio of priors and proposals
-        if kind == BIRTH:
-            reverse = move_probabilities(k + 1, largest, n)[1]
-            prior = log_weights[k + 1] - log_weights[k]
-            prior += math.log(reverse * (n - k) / (birth * (k + 1)))
-        elif kind == DEATH:
-            reverse = move_probabilities(k - 1, largest, n)[0]
-            prior = log_weights[k - 1] - log_weights[k]
-            prior += math.log(reverse * k / (death * (n - k + 1)))
+        newcomers = n - (k if kind == BIRTH else k - 1)
+        prior = log_odds_of_change(kind, k, log_weights, n, newcomers)
         there = prior + _value_by_sites(basis, factor, row, victim, column)
         if not math.log(rng.random()) < there:
             continue
